@@ -167,7 +167,7 @@ CpuStream::Loaded CpuStream::load_page() {
       break;
     }
     data_->passed(ref.offset);
-    const Result<Page> page = data_->page(number);
+    const Result<Page> page = ahead_ != nullptr ? ahead_->page(number) : data_->page(number);
     const std::optional<Error> error =
         page ? contradiction(*page, ref) : std::optional<Error>(page.error());
     if (!error) return begin_page(*page);

@@ -9,6 +9,7 @@
 
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_sequence.h"
+#include "lib/read/pages_ahead.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {
@@ -24,6 +25,9 @@ class CpuStream {
   // Call before the first advance() when the events before `from` were read elsewhere and the CPU's
   // last one was at `clock` (ticks): a hole after it is then reported as a gap.
   void go_on_from(std::uint64_t clock);
+
+  // Call before the first advance(): takes the pages from there, unless nullptr.
+  void read_from(PagesAhead* ahead) { ahead_ = ahead; }
 
   // Moves on to the next event, at first to the first one. Returns false when there is none.
   bool advance() {
@@ -70,6 +74,7 @@ class CpuStream {
   std::optional<Error> contradiction(const Page& page, const PageRef& ref) const;
 
   TraceData* data_;
+  PagesAhead* ahead_ = nullptr;
   const std::vector<std::uint32_t>* pages_;
   std::uint64_t from_;
   std::uint64_t to_;

@@ -7,8 +7,6 @@
 #include "lib/format/clocks.h"
 
 namespace fkt {
-namespace {}  // namespace
-
 void EventRange::start() {
   data_->integrity.events = 0;
   stretch_ = 0;
@@ -35,10 +33,12 @@ bool EventRange::open_streams() {
     from = std::max(from, checkpoint->from);
     to = std::min(to, checkpoint->to);
   }
+  if (range_.ahead) ahead_ = std::make_unique<PagesAhead>(*data_, from, to);
   streams_.reserve(data_->by_cpu.size());  // the heap points into it: no reallocation from here on
   for (const auto& [cpu, pages] : data_->by_cpu) {
     if (range_.cpu && *range_.cpu != cpu) continue;
     CpuStream& stream = streams_.emplace_back(*data_, pages, from, to, checkpoint);
+    stream.read_from(ahead_.get());
     if (stream.advance()) heap_.push_back(waiting(stream));
   }
   make_least_heap(heap_);

@@ -9,10 +9,12 @@
 
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <vector>
 
 #include "lib/base/merge_heap.h"
 #include "lib/read/cpu_stream.h"
+#include "lib/read/pages_ahead.h"
 #include "lib/read/trace.h"
 
 namespace fkt {
@@ -72,6 +74,7 @@ class EventRange {
 
   TraceData* data_;
   ReadRange range_;
+  std::unique_ptr<PagesAhead> ahead_;  // nullptr unless range_.ahead
   std::vector<CpuStream> streams_;
   // Heap entry of a stream: a copy of the time and CPU of its next event, kept together for the
   // cache.

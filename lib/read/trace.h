@@ -54,6 +54,7 @@ struct Integrity {
 struct ReadRange {
   std::optional<std::uint64_t> from, to;  // ticks, from <= clock < to
   std::optional<std::uint32_t> cpu;
+  bool ahead = false;  // all is read: another thread prepares the pages (lib/read/pages_ahead.h)
 };
 
 class MappedFile;  // lib/base/mapped_file.h

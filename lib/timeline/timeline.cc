@@ -75,7 +75,7 @@ void Timeline::read(PassControl& control, StateObserver* whole) {
   std::uint64_t events = 0, next_copy = 0, last_clock = 0;
   for (const PageRef& page : trace_.pages()) control.total += page.events;
   if (trace_.info().checkpoint) keep(begin_, true);
-  for (const Event& event : trace_.events()) {
+  for (const Event& event : trace_.events({.from = {}, .to = {}, .cpu = {}, .ahead = true})) {
     reach(event.clock, whole);
     // No copy between two events of equal time: copies are found by time.
     if (events >= next_copy && event.clock > last_clock) {

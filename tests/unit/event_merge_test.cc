@@ -37,14 +37,16 @@ void round_trip(std::uint32_t cpus, std::uint32_t events, unsigned seed) {
   }
   std::ranges::sort(expected);
   const Trace trace = opened(b.finish());
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> found;
-  std::vector<std::uint32_t> last_argument(cpus);
-  for (const Event& e : trace.events()) {
-    REQUIRE(e.arg + 1 > last_argument[e.cpu]);
-    last_argument[e.cpu] = e.arg + 1;
-    found.emplace_back(e.clock, e.cpu);
+  for (const bool ahead : {false, true}) {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> found;
+    std::vector<std::uint32_t> last_argument(cpus);
+    for (const Event& e : trace.events({.from = {}, .to = {}, .cpu = {}, .ahead = ahead})) {
+      REQUIRE(e.arg + 1 > last_argument[e.cpu]);
+      last_argument[e.cpu] = e.arg + 1;
+      found.emplace_back(e.clock, e.cpu);
+    }
+    CHECK(found == expected);
   }
-  CHECK(found == expected);
 }
 
 }  // namespace
@@ -72,6 +74,25 @@ TEST_CASE("a CPU that is alone for long, and one that comes late") {
   }
   CHECK(count == 3001);
   CHECK(last_cpu == 1);
+}
+
+TEST_CASE("pages that another thread prepares need not be read to the end") {
+  TraceBuilder b;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    b.event(i % 3, kStart + i, FKT_E_NMI, i);
+    b.close_page(i % 3);
+  }
+  const Trace trace = opened(b.finish());
+  for (std::uint32_t stop = 0; stop <= 100; stop += 9) {
+    fkt::EventRange events =
+        trace.events({.from = kStart + 10, .to = {}, .cpu = {}, .ahead = true});
+    std::uint32_t next = 10;
+    for (const Event& e : events) {
+      if (next >= stop) break;
+      REQUIRE(e.arg == next++);
+    }
+    CHECK(next == std::max(10U, stop));
+  }
 }
 
 TEST_CASE("a page that goes back in time is left out, with a note and a gap") {
