@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_selection/model.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -66,6 +67,7 @@ void Model::read() {
   early_stats_.read(scan_pass_);
   scanned_ = !scan_pass_.stop;
   trace_.forget();
+  malloc_trim(0);  // the sums of each thread, for every name, are in the heap of that thread
   TaskSummer summer(task_sums_, lane_pyramid_);
   SliceRelay relay(summer);
   timeline_.read(timeline_pass_, &relay);

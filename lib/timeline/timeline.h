@@ -40,7 +40,7 @@ class FairMutex {
 
 class Timeline {
  public:
-  static constexpr std::size_t kCopyBytes = 32 << 20;
+  static constexpr std::size_t kCopyBytes = 24 << 20;
   static constexpr std::size_t kCopies = 4096;
 
   // Reads nothing before read(); `trace` must outlive this.
