@@ -64,6 +64,8 @@ class ChildList {
     }
     list_.push_back({type, count, ticks});
   }
+  // Asks for the memory of the list's begin, before it is used.
+  [[gnu::always_inline]] void fetch_ahead() const { __builtin_prefetch(list_.data(), 1); }
   void clear() {
     list_.clear();
     slots_.clear();

@@ -7,7 +7,7 @@ namespace {
 constexpr std::uint32_t kStep = 1U << Histogram::kBits;  // buckets of an octave
 // With tens of thousands of types, most are in no cache of the processor when their span comes. So
 // the memory of a type is asked for this many spans earlier, and that of its bucket later on.
-constexpr std::size_t kTypeAhead = 16, kBucketAhead = 8;
+constexpr std::size_t kTypeAhead = 32, kBucketAhead = 16;
 
 }  // namespace
 
@@ -27,9 +27,7 @@ void Tally::add(const PageDigest& digest) {
 void Tally::add(const PageDigest& digest, const Burst& first, const Burst& last) {
   add(digest.spans.part(first.first_span, last.end_span));
   add(digest.nested.part(first.first_nested, last.end_nested));
-  for (const ChildRecord& child : digest.children.part(first.first_child, last.end_child)) {
-    of(child.around).children.add(child.type, child.count, child.ticks);
-  }
+  add(digest.children.part(first.first_child, last.end_child));
 }
 
 void Tally::grow(TypeIndex type) {
@@ -87,6 +85,19 @@ void Tally::add(std::span<const NestedRecord> spans) {
     type.own.add(span.own);
     type.sub += span.sub;
     if (histograms_) add_duration(span.type, type.durations, span.ticks);
+  }
+}
+
+void Tally::add(std::span<const ChildRecord> children) {
+  for (std::size_t at = 0; at < children.size(); at++) {
+    if (at + kTypeAhead < children.size()) {
+      const TypeIndex far = children[at + kTypeAhead].around,
+                      near = children[at + kBucketAhead].around;
+      if (far < known_) __builtin_prefetch(&types_[far].children, 1);
+      if (near < known_) types_[near].children.fetch_ahead();
+    }
+    const ChildRecord& child = children[at];
+    of(child.around).children.add(child.type, child.count, child.ticks);
   }
 }
 

@@ -60,6 +60,7 @@ class Tally {
   void grow(TypeIndex type);
   void add(std::span<const SpanRecord> spans);
   void add(std::span<const NestedRecord> spans);
+  void add(std::span<const ChildRecord> children);
   void add(const PageDigest& digest, const Burst& first, const Burst& last);
 
   const Catalogue* catalogue_;
