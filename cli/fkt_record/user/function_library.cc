@@ -19,7 +19,8 @@ Result<std::string> function_library_entry() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path library = program.parent_path().parent_path() / kLibrary;
   if (error || !fs::exists(library, error)) {
-    return Error{ErrorCode::usage, "--functions: no file " + library.string()};
+    return Error{ErrorCode::usage, "--functions: no file " + library.string() +
+                                       ": `make tools` builds it, beside the tools"};
   }
   if (library.string().find_first_of(" :") != std::string::npos) {
     return Error{ErrorCode::usage, "--functions: " + library.string() +
