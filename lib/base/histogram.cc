@@ -9,12 +9,21 @@
 
 namespace fkt {
 
+void Histogram::make_room(std::uint32_t bucket) {
+  if (counts_.empty()) first_ = bucket;
+  if (bucket < first_) {
+    counts_.insert(counts_.begin(), first_ - bucket, 0);
+    first_ = bucket;
+  }
+  if (bucket - first_ >= counts_.size()) counts_.resize(bucket - first_ + 1);
+}
+
 std::uint64_t Histogram::percentile(double percent) const {
   const double rank = std::ceil(percent / 100 * static_cast<double>(count_));
   const std::uint64_t wanted = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rank));
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts_.size(); i++) {
-    seen += counts_[i];
+    seen += in(i);
     if (seen < wanted) continue;
     const std::uint32_t bucket = first_ + static_cast<std::uint32_t>(i);
     return bottom(bucket) + width(bucket) / 2;
@@ -73,7 +82,7 @@ std::vector<Histogram::Row> Histogram::rows(double unit) const {
   std::size_t row = 0;
   for (std::size_t i = 0; i < counts_.size(); i++) {
     while (middle(i) >= rows[row].to && row + 1 < rows.size()) row++;
-    rows[row].count += counts_[i];
+    rows[row].count += in(i);
   }
   return rows;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace fkt {
@@ -18,13 +19,13 @@ class Histogram {
   void add(std::uint64_t ticks) { add_bucket(bucket_of(ticks), 1); }
   // Adds `count` values that fall into the bucket.
   void add_bucket(std::uint32_t bucket, std::uint64_t count) {
-    if (counts_.empty()) first_ = bucket;
-    if (bucket < first_) {
-      counts_.insert(counts_.begin(), first_ - bucket, 0);
-      first_ = bucket;
-    }
-    if (bucket - first_ >= counts_.size()) counts_.resize(bucket - first_ + 1);
-    counts_[bucket - first_] += count;
+    if (bucket - first_ >= counts_.size()) [[unlikely]]
+      make_room(bucket);
+    std::uint32_t& low = counts_[bucket - first_];
+    const std::uint64_t sum = low + count;
+    low = static_cast<std::uint32_t>(sum);
+    if (sum >> 32 != 0) [[unlikely]]
+      high_.emplace_back(bucket, sum >> 32);
     count_ += count;
   }
 
@@ -37,7 +38,7 @@ class Histogram {
   template <class Function>
   void for_each(Function f) const {
     for (std::size_t i = 0; i < counts_.size(); i++) {
-      if (counts_[i] > 0) f(first_ + static_cast<std::uint32_t>(i), counts_[i]);
+      if (in(i) > 0) f(first_ + static_cast<std::uint32_t>(i), in(i));
     }
   }
 
@@ -74,7 +75,19 @@ class Histogram {
   }
 
  private:
-  std::vector<std::uint64_t> counts_;  // from bucket first_ on
+  void make_room(std::uint32_t bucket);
+  // Returns the number of values in the bucket at this position of counts_.
+  std::uint64_t in(std::size_t position) const {
+    std::uint64_t count = counts_[position];
+    for (const auto& [bucket, high] : high_) {
+      if (bucket - first_ == position) count += high << 32;
+    }
+    return count;
+  }
+
+  // From bucket first_ on, modulo 2^32: there may be tens of thousands of histograms.
+  std::vector<std::uint32_t> counts_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> high_;  // bucket; the rest / 2^32, a part
   std::uint32_t first_ = 0;
   std::uint64_t count_ = 0;
 };

@@ -95,7 +95,7 @@ class LanePyramid : public StateObserver {
     }
 
    private:
-    static constexpr unsigned kShift = 57;                        // leaves the bits of an index
+    static constexpr unsigned kShift = 55;                        // leaves the bits of an index
     static constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio
     std::unordered_map<std::uint64_t, Open> lanes_;               // by lane and depth
     std::array<std::pair<std::uint64_t, Open*>, 1 << (64 - kShift)> recent_{};

@@ -87,6 +87,24 @@ TEST_CASE("the longest time has a row") {
   CHECK(histogram.rows(1)[0].count == 1);
 }
 
+TEST_CASE("a bucket takes more values than 32 bits count") {
+  constexpr std::uint64_t kMany = std::uint64_t{3} << 32;
+  Histogram all, part;
+  part.add_bucket(Histogram::bucket_of(100), kMany - 1);
+  part.add_bucket(Histogram::bucket_of(7), 2);
+  all.add_bucket(Histogram::bucket_of(100), 5);
+  all.add(part);
+  all.add(part);
+  CHECK(all.count() == 2 * kMany + 7);
+  std::vector<std::uint64_t> counts;
+  all.for_each([&](std::uint32_t, std::uint64_t count) { counts.push_back(count); });
+  CHECK(counts == std::vector<std::uint64_t>{4, 2 * kMany + 3});
+  CHECK(all.percentile(50) == Histogram::bottom(Histogram::bucket_of(100)) + 1);
+  std::uint64_t in_rows = 0;
+  for (const Histogram::Row& row : all.rows(1)) in_rows += row.count;
+  CHECK(in_rows == all.count());
+}
+
 TEST_CASE("a histogram without values has no percentile") {
   CHECK(Histogram().percentile(50) == 0);
   CHECK(Histogram().rows(1).empty());
