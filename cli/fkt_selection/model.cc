@@ -60,14 +60,15 @@ void Model::wait() {
 
 void Model::read() {
   trace_.split();
-  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  density_ = std::make_unique<Density>(trace_, threads, density_pass_);
-  density_ready_ = true;
-  trace_.forget();
-  early_stats_.read(scan_pass_);
-  scanned_ = !scan_pass_.stop;
-  trace_.forget();
-  malloc_trim(0);  // the sums of each thread, for every name, are in the heap of that thread
+  // Where pages are split, each pass takes long: then the statistics come first, as the overview is
+  // there in coarse form already.
+  if (trace_.splits_pages()) {
+    read_statistics();
+    read_density();
+  } else {
+    read_density();
+    read_statistics();
+  }
   TaskSummer summer(task_sums_, lane_pyramid_);
   SliceRelay relay(summer);
   timeline_.read(timeline_pass_, &relay);
@@ -78,6 +79,20 @@ void Model::read() {
   if (timeline_pass_.stop) return;
   ready_ = true;
   fill_checkpoint_cache();
+}
+
+void Model::read_density() {
+  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  density_ = std::make_unique<Density>(trace_, threads, density_pass_);
+  density_ready_ = true;
+  trace_.forget();
+}
+
+void Model::read_statistics() {
+  early_stats_.read(scan_pass_);
+  scanned_ = !scan_pass_.stop;
+  trace_.forget();
+  malloc_trim(0);  // the sums of each thread, for every name, are in the heap of that thread
 }
 
 // Opens the recording once more, because other threads use trace_ meanwhile.

@@ -71,6 +71,8 @@ class Model {
 
  private:
   void read();
+  void read_density();
+  void read_statistics();
   void fill_checkpoint_cache() const;
 
   Trace trace_;

@@ -87,7 +87,8 @@ class Histogram {
 
   // From bucket first_ on, modulo 2^32: there may be tens of thousands of histograms.
   std::vector<std::uint32_t> counts_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> high_;  // bucket; the rest / 2^32, a part
+  // A bucket, and how many times 2^32 its count has more. A bucket may be there several times.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> high_;
   std::uint32_t first_ = 0;
   std::uint64_t count_ = 0;
 };
