@@ -13,6 +13,7 @@
 #include "lib/remote/message.h"
 #include "lib/slice/slice_writer.h"
 #include "tests/unit/busy_recording.h"
+#include "tests/unit/call_recording.h"
 
 using fkt::test::TraceBuilder;
 
@@ -48,6 +49,19 @@ bool write_slice(const std::string& path) {
   std::ofstream(path + "-cuts") << slice->info().stretch(0).to_lines() << "further\n"
                                 << slice->info().stretch(1).to_lines();
   return true;
+}
+
+// Recordings with events of whole calls, which readers split into begins and ends.
+void write_calls(const std::string& folder) {
+  using Recording = fkt::test::CallRecording;
+  for (const auto kind :
+       {Recording::Kind::switches, Recording::Kind::gaps, Recording::Kind::held}) {
+    const fkt::test::Bytes bytes = Recording(3, 2, 150, kind).finish();
+    std::ofstream(folder + "calls-" + std::to_string(static_cast<int>(kind)) + ".fkt",
+                  std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
 }
 
 // What follows a hello: data, an end and a good-bye; and a recording that is called off.
@@ -207,6 +221,7 @@ int main(int argc, char** argv) {
   fkt::test::BusyRecording(1, 2, 150).builder().write(folder + "busy.fkt");
   fkt::test::RandomRecording(2, 2, 600).builder().write(folder + "random.fkt");
   if (!write_slice(folder + "slice.fkt")) return 1;
+  write_calls(folder);
   write_frames(folder);
   write_pages(folder);
   if (!write_programs(folder)) return 1;
