@@ -72,7 +72,7 @@ void Tally::add(std::span<const SpanRecord> spans) {
     const SpanRecord& span = spans[at];
     OfType& type = of(span.type);
     type.whole.add(span.ticks);
-    if (histograms_) add_duration(span.type, type.durations, span.ticks);
+    add_duration(span.type, type.durations, span.ticks);
   }
 }
 
@@ -84,7 +84,7 @@ void Tally::add(std::span<const NestedRecord> spans) {
     type.total.add(span.ticks);
     type.own.add(span.own);
     type.sub += span.sub;
-    if (histograms_) add_duration(span.type, type.durations, span.ticks);
+    add_duration(span.type, type.durations, span.ticks);
   }
 }
 

@@ -47,6 +47,7 @@ class Tally {
     return types_[type];
   }
   void add_duration(TypeIndex type, Buckets& buckets, std::uint32_t ticks) {
+    if (!histograms_) return;
     const std::uint32_t bucket = Histogram::bucket_of(ticks), at = bucket - buckets.first;
     if (at >= buckets.counts.size()) [[unlikely]]
       make_room(buckets, bucket);

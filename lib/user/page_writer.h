@@ -39,7 +39,8 @@ class PageWriter {
   // Hands over the page that is not full yet. clock: not before its last event.
   void flush(std::uint64_t clock);
   // Hands over a copy of the page that is not full yet, if events were added since the last copy.
-  // Events added after that go into the same page; the next call hands over the whole page again.
+  // The page stays open: later events are added to it, and the next copy contains all of its
+  // events.
   void save();
 
   std::uint64_t events() const { return events_; }
