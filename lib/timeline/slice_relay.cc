@@ -19,8 +19,11 @@ void SliceRelay::finish() {
 }
 
 void SliceRelay::work() {
-  while (const std::vector<Slice>* const batch = queue_.take()) {
-    for (const Slice& slice : *batch) to_.slice(slice);
+  while (const std::vector<Packed>* const batch = queue_.take()) {
+    for (const Packed& slice : *batch) {
+      to_.slice({slice.kind, slice.depth, slice.begun, slice.ended, slice.cpu, slice.task,
+                 slice.value, slice.in, slice.from, slice.to, slice.told});
+    }
   }
 }
 
