@@ -60,18 +60,23 @@ void Model::wait() {
 
 void Model::read() {
   trace_.split();
-  // Where pages are split, each pass takes long: then the statistics come first, as the overview is
-  // there in coarse form already.
-  if (trace_.splits_pages()) {
-    read_statistics();
-    read_density();
-  } else {
-    read_density();
-    read_statistics();
-  }
+  // Where pages are split, that is most of the work of counting events: then the overview stays
+  // coarse until the pass over the timeline has read the pages.
+  const bool splits = trace_.splits_pages();
+  if (!splits) read_density();
+  read_statistics();
   TaskSummer summer(task_sums_, lane_pyramid_);
   SliceRelay relay(summer);
-  timeline_.read(timeline_pass_, &relay);
+  if (splits) {
+    density_ = std::make_unique<Density>(trace_);
+    const auto count = [this](std::uint32_t number, const Result<Page>& page) {
+      density_->add(number, page);
+    };
+    timeline_.read(timeline_pass_, &relay, count);
+    if (!timeline_pass_.stop) finish_density();
+  } else {
+    timeline_.read(timeline_pass_, &relay);
+  }
   relay.finish();
   lane_pyramid_.finish();
   integrity_ = trace_.integrity();
@@ -82,10 +87,14 @@ void Model::read() {
 }
 
 void Model::read_density() {
-  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-  density_ = std::make_unique<Density>(trace_, threads, density_pass_);
-  density_ready_ = true;
+  density_ = std::make_unique<Density>(trace_);
+  finish_density();
   trace_.forget();
+}
+
+void Model::finish_density() {
+  density_->finish(std::max(1U, std::thread::hardware_concurrency()), density_pass_);
+  density_ready_ = true;
 }
 
 void Model::read_statistics() {
@@ -117,8 +126,9 @@ double Model::progress() const {
     const auto total = static_cast<double>(pass.total);
     return total > 0 ? std::min(1.0, static_cast<double>(pass.done) / total) : 0;
   };
-  return (part(density_pass_) + part(scan_pass_) + kTimelineWeight * part(timeline_pass_)) /
-         (2 + kTimelineWeight);
+  const double sum = part(scan_pass_) + kTimelineWeight * part(timeline_pass_);
+  if (trace_.splits_pages()) return sum / (1 + kTimelineWeight);
+  return (part(density_pass_) + sum) / (2 + kTimelineWeight);
 }
 
 const std::vector<Gap>& Model::gaps() const {

@@ -72,6 +72,7 @@ class Model {
  private:
   void read();
   void read_density();
+  void finish_density();
   void read_statistics();
   void fill_checkpoint_cache() const;
 

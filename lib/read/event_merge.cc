@@ -33,7 +33,7 @@ bool EventRange::open_streams() {
     from = std::max(from, checkpoint->from);
     to = std::min(to, checkpoint->to);
   }
-  if (range_.ahead) ahead_ = std::make_unique<PagesAhead>(*data_, from, to);
+  if (range_.ahead) ahead_ = std::make_unique<PagesAhead>(*data_, from, to, range_.page_read);
   streams_.reserve(data_->by_cpu.size());  // the heap points into it: no reallocation from here on
   for (const auto& [cpu, pages] : data_->by_cpu) {
     if (range_.cpu && *range_.cpu != cpu) continue;

@@ -2,13 +2,14 @@
 #include "lib/read/pages_ahead.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/read/trace_data.h"
 
 namespace fkt {
 
-PagesAhead::PagesAhead(const TraceData& data, std::uint64_t from, std::uint64_t to)
-    : data_(data), rank_(data.pages.size(), kNowhere) {
+PagesAhead::PagesAhead(const TraceData& data, std::uint64_t from, std::uint64_t to, PageTaker taker)
+    : data_(data), taker_(std::move(taker)), rank_(data.pages.size(), kNowhere) {
   for (std::uint32_t number = 0; number < data.pages.size(); number++) {
     const PageRef& page = data.pages[number];
     if (page.end_clock >= from && page.first_clock < to) order_.push_back(number);
@@ -45,11 +46,17 @@ void PagesAhead::work() {
     claimed_[place] = true;
     waiting_++;
     lock.unlock();
-    Result<Page> page = data_.page(order_[place]);
+    Result<Page> page = read(order_[place]);
     lock.lock();
     ready_.emplace(place, std::move(page));
     changed_.notify_all();
   }
+}
+
+Result<Page> PagesAhead::read(std::uint32_t number) const {
+  Result<Page> page = data_.page(number);
+  if (taker_) taker_(number, data_.in_its_place(number, page));
+  return page;
 }
 
 Result<Page> PagesAhead::page(std::uint32_t number) {
@@ -59,7 +66,7 @@ Result<Page> PagesAhead::page(std::uint32_t number) {
   if (!claimed_[place]) {
     claimed_[place] = true;
     lock.unlock();
-    return data_.page(number);
+    return read(number);
   }
   changed_.wait(lock, [&] { return ready_.contains(place); });
   Result<Page> page = std::move(ready_.extract(place).mapped());

@@ -13,6 +13,7 @@
 
 #include "lib/base/result.h"
 #include "lib/read/page_decoder.h"
+#include "lib/read/trace.h"
 
 namespace fkt {
 
@@ -20,8 +21,9 @@ struct TraceData;
 
 class PagesAhead {
  public:
-  // For pages with events in from <= clock < to (ticks). `data` must outlive this object.
-  PagesAhead(const TraceData& data, std::uint64_t from, std::uint64_t to);
+  // For pages with events in from <= clock < to (ticks). `data` must outlive this object. taker:
+  // called with each page of the range when it has been read, by either thread; may be empty.
+  PagesAhead(const TraceData& data, std::uint64_t from, std::uint64_t to, PageTaker taker = {});
   ~PagesAhead();
   PagesAhead(const PagesAhead&) = delete;
   PagesAhead& operator=(const PagesAhead&) = delete;
@@ -35,11 +37,13 @@ class PagesAhead {
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
   void work();
+  Result<Page> read(std::uint32_t number) const;
   // Returns the place in order_ of the next page to prepare; kNowhere: there is none, or too many
   // pages wait already. Caller must hold the lock.
   std::uint32_t next();
 
   const TraceData& data_;
+  const PageTaker taker_;
   std::vector<std::uint32_t> order_;  // pages by their first clock
   std::vector<std::uint32_t> rank_;   // by page: its place in order_; kNowhere: not in the range
 

@@ -41,8 +41,7 @@ class Opener {
     find_checksums();
     count_losses();
     find_oldest();
-    if (!rules_->calls.empty())
-      data_.rules = std::make_unique<PageSplitter::Rules>(std::move(*rules_));
+    if (!rules_->calls.empty()) data_.rules = std::make_unique<SplitRules>(std::move(*rules_));
     if (!data_.integrity.finished) {
       data_.note(std::string(kUnfinished));
     }
@@ -282,7 +281,7 @@ class Opener {
   TraceData& data_;
   const fkt_file_header& header_;
   ByteView file_;
-  std::optional<PageSplitter::Rules> rules_;
+  std::optional<SplitRules> rules_;
   bool is_scanned_ = false;
   std::vector<std::uint64_t> defining_;  // if is_scanned_: offsets of pages with definitions
   bool sections_missing_ = false;        // a section, perhaps one with definitions, cannot be read
@@ -428,7 +427,10 @@ std::span<const std::byte> Trace::file() const {
 }
 Result<Page> Trace::page(const PageRef& ref) const {
   const auto number = static_cast<std::uint32_t>(&ref - data_->pages.data());
-  Result<Page> page = data_->page(number);
+  return data_->in_its_place(number, data_->page(number));
+}
+Result<Page> TraceData::in_its_place(std::uint32_t number, Result<Page> page) const {
+  const PageRef& ref = pages[number];
   if (page && (page->header.cpu != ref.cpu || page->header.seq != ref.seq)) {
     return Error{ErrorCode::damaged,
                  "page at offset " + hex(ref.offset) + ": the index takes it for another page"};

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,16 +51,22 @@ struct Integrity {
   std::vector<std::string> notes;   // one line each: what, where
 };
 
+struct Page;  // lib/read/page_decoder.h
+
+// Called with a page: its position in Trace::pages(), and what Trace::page() returns.
+using PageTaker = std::function<void(std::uint32_t number, const Result<Page>& page)>;
+
 // The part of a recording to read; in a slice never more than the slice.
 struct ReadRange {
   std::optional<std::uint64_t> from, to;  // ticks, from <= clock < to
   std::optional<std::uint32_t> cpu;
   bool ahead = false;  // all is read: another thread prepares the pages (lib/read/pages_ahead.h)
+  // If `ahead`: called with the pages that are read, unless empty; any thread may call it.
+  PageTaker page_read{};
 };
 
 class MappedFile;  // lib/base/mapped_file.h
 struct TraceData;  // lib/read/trace_data.h
-struct Page;       // lib/read/page_decoder.h
 struct PageBytes;  // lib/read/page_source.h
 class WordTable;
 class EventRange;  // lib/read/event_merge.h: an input range of Event in time order

@@ -28,7 +28,7 @@ struct TraceData {
   std::uint64_t tail_offset = 0;  // 0: the file has no tail
   WordTable table{Catalogue()};   // of the events in page()
   // nullptr: the recording has no events of whole calls; `split` after Trace::split(), likewise.
-  std::unique_ptr<PageSplitter::Rules> rules;
+  std::unique_ptr<SplitRules> rules;
   std::unique_ptr<SplitPages> split;
   std::vector<PageRef> pages;                                  // in file order
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_cpu;  // indexes in `pages`, by CPU
@@ -38,6 +38,8 @@ struct TraceData {
   Result<Page> page(std::uint32_t number) const {
     return split ? split->page(number) : source->page(pages[number].offset);
   }
+  // Returns the page, or an error if it is not the one that the index says.
+  Result<Page> in_its_place(std::uint32_t number, Result<Page> page) const;
   // Called by readers that go through the file from its begin, any number of them at once: what is
   // far before the page at `offset` is taken out of this process's memory.
   void passed(std::uint64_t offset) const;

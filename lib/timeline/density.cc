@@ -63,8 +63,12 @@ DensityCells density_from_index(std::span<const PageRef> pages, const TimeScale&
   return cells;
 }
 
-Density::Density(const Trace& trace, unsigned threads, PassControl& control)
-    : trace_(trace), cpus_(cpus_of(trace.pages())), slot_(1 << FKT_ID_BITS) {
+Density::Density(const Trace& trace)
+    : trace_(trace),
+      cpus_(cpus_of(trace.pages())),
+      slot_(1 << FKT_ID_BITS),
+      added_(trace.pages().size()),
+      edges_(trace.pages().size()) {
   std::map<unsigned, std::uint8_t> slots;
   for (const EventType& type : trace.info().catalogue.events()) {
     const auto [slot, added] = slots.try_emplace(type.layer, layers_.size());
@@ -84,20 +88,36 @@ Density::Density(const Trace& trace, unsigned threads, PassControl& control)
   piece_words_ = trace.info().page_bytes / 8 / static_cast<std::uint32_t>(per_page_);
   pieces_.resize(pages * per_page_);
   in_piece_.resize(pages * per_page_ * layers_.size());
-  std::vector<Edge> edges(pages);
+}
+
+void Density::add(std::uint32_t number, const Result<Page>& page) {
+  if (added_[number].exchange(true)) return;
+  if (page) {
+    count_page(number, *page, edges_[number]);
+  } else {
+    edges_[number].fault = page.error().message;
+  }
+}
+
+void Density::finish(unsigned threads, PassControl& control) {
+  const std::size_t pages = trace_.pages().size();
   control.total = pages;
   parallel_for(pages, kPagesAtOnce, threads, [&](std::size_t first, std::size_t end) {
     if (control.stop) return;
-    trace.passed(trace.pages()[first]);
-    for (std::size_t page = first; page < end; page++) read_page(page, edges[page]);
+    trace_.passed(trace_.pages()[first]);
+    for (std::size_t page = first; page < end; page++) {
+      if (!added_[page]) add(static_cast<std::uint32_t>(page), trace_.page(trace_.pages()[page]));
+    }
     control.done += end - first;
   });
   keep_layers_used();
-  find_gaps(edges);
-  for (std::uint32_t page = 0; page < edges.size(); page++) {
-    if (edges[page].fault.empty()) continue;
-    damage_.push_back({page, {ErrorCode::damaged, std::move(edges[page].fault)}});
+  find_gaps();
+  for (std::uint32_t page = 0; page < pages; page++) {
+    if (edges_[page].fault.empty()) continue;
+    damage_.push_back({page, {ErrorCode::damaged, std::move(edges_[page].fault)}});
   }
+  edges_ = {};
+  std::vector<std::atomic<bool>>().swap(added_);
 }
 
 void Density::keep_layers_used() {
@@ -123,22 +143,17 @@ void Density::keep_layers_used() {
   }
 }
 
-void Density::read_page(std::size_t index, Edge& edge) {
-  const Result<Page> page = trace_.page(trace_.pages()[index]);
-  if (!page) {
-    edge.fault = page.error().message;
-    return;
-  }
+void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   Count* counts = &counts_[index * layers_.size()];
   edge.readable = true;
-  edge.lost = page->header.lost;
-  edge.first_clock = edge.last_clock = page->header.first_clock;
-  edge.lost_first = begins_with_lost_word(*page);
-  const std::uint64_t words_offset = page->words_end - 8 * page->words.size();
+  edge.lost = page.header.lost;
+  edge.first_clock = edge.last_clock = page.header.first_clock;
+  edge.lost_first = begins_with_lost_word(page);
+  const std::uint64_t words_offset = page.words_end - 8 * page.words.size();
   Piece* const pieces = &pieces_[index * per_page_];
   std::size_t piece = 0;  // the first piece that has not begun
   Count* in_piece = nullptr;
-  PageDecoder decoder(trace_.words(), *page);
+  PageDecoder decoder(trace_.words(), page);
   Event event;
   for (;;) {
     const PageDecoder::Step step = decoder.next(event);
@@ -164,8 +179,7 @@ void Density::read_page(std::size_t index, Edge& edge) {
         edge.whole = step == PageDecoder::Step::end;
         if (!edge.whole) edge.fault = decoder.error().message;
         while (piece < per_page_) {
-          pieces[piece++] = {page->header.end_clock,
-                             static_cast<std::uint32_t>(page->words.size())};
+          pieces[piece++] = {page.header.end_clock, static_cast<std::uint32_t>(page.words.size())};
         }
         return;
     }
@@ -174,17 +188,17 @@ void Density::read_page(std::size_t index, Edge& edge) {
 }
 
 // Finds the gaps from what the pages say, as CpuStream does (lib/read/cpu_stream.cc).
-void Density::find_gaps(const std::vector<Edge>& edges) {
+void Density::find_gaps() {
   struct Cpu {
     PageSequence sequence;
     std::uint64_t last_clock = 0;
     bool known = false;  // the events lost before its first page were asked for
   };
   std::vector<Cpu> cpus(cpus_.size());
-  unusable_.resize(edges.size());
-  for (std::size_t i = 0; i < edges.size(); i++) {
+  unusable_.resize(edges_.size());
+  for (std::size_t i = 0; i < edges_.size(); i++) {
     const PageRef& ref = trace_.pages()[i];
-    const Edge& edge = edges[i];
+    const Edge& edge = edges_[i];
     Cpu& cpu = cpus[position(cpus_, ref.cpu)];
     PageSequence& sequence = cpu.sequence;
     if (!std::exchange(cpu.known, true)) sequence.lost_before(trace_.info().lost_before(ref.cpu));

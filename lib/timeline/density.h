@@ -55,9 +55,19 @@ class Density {
   static constexpr std::size_t kMostPieces = 1 << 20;
   static constexpr std::uint64_t kMostDecoded = 4 << 20;  // words decoded for one picture
 
-  // Reads all pages with `threads` threads; `trace` must outlive this object. If control.stop was
-  // set, only a part of the pages is counted.
-  Density(const Trace& trace, unsigned threads, PassControl& control);
+  // Reads nothing; `trace` must outlive this object.
+  explicit Density(const Trace& trace);
+  // Reads all pages with `threads` threads, as finish() does.
+  Density(const Trace& trace, unsigned threads, PassControl& control) : Density(trace) {
+    finish(threads, control);
+  }
+
+  // Counts a page that was read for another purpose (PageTaker), unless it was counted before. Any
+  // number of threads may call it at once.
+  void add(std::uint32_t number, const Result<Page>& page);
+  // Reads the pages that were not added, with `threads` threads. Call it once, after add(); then
+  // all else may be called. If control.stop was set, only a part of the pages is counted.
+  void finish(unsigned threads, PassControl& control);
 
   // Computes the events in scale.from <= clock < scale.to and calls `take` for each CPU in
   // ascending order. May be called from several threads. The result is exact if no more than
@@ -98,8 +108,8 @@ class Density {
     std::uint64_t clock = 0;  // clock of its first event (ticks)
     std::uint32_t word = 0;   // position in the page's words
   };
-  void read_page(std::size_t index, Edge& edge);
-  void find_gaps(const std::vector<Edge>& edges);
+  void count_page(std::size_t index, const Page& page, Edge& edge);
+  void find_gaps();
   // Removes the layers that have no event in the recording.
   void keep_layers_used();
   // The picture in progress, of one CPU after another.
@@ -130,7 +140,9 @@ class Density {
   std::uint32_t piece_words_ = 0;   // approximate size of a piece (words)
   std::vector<Piece> pieces_;       // [page][piece]; a piece without events equals the next one
   std::vector<Count> in_piece_;     // [page][piece][layer]
-  std::vector<bool> unusable_;      // by page
+  std::vector<std::atomic<bool>> added_;  // by page
+  std::vector<Edge> edges_;               // by page; empty after finish()
+  std::vector<bool> unusable_;            // by page
   std::vector<Gap> gaps_;
   std::vector<Damage> damage_;
 };

@@ -70,12 +70,13 @@ void Timeline::next_stretch(StateObserver* whole) {
   next_stretch_at_ = last ? kForever : info.stretch(stretch_ + 1).from;
 }
 
-void Timeline::read(PassControl& control, StateObserver* whole) {
+void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   const std::lock_guard lock(reading_);
   std::uint64_t events = 0, next_copy = 0, last_clock = 0;
   for (const PageRef& page : trace_.pages()) control.total += page.events;
   if (trace_.info().checkpoint) keep(begin_, true);
-  for (const Event& event : trace_.events({.from = {}, .to = {}, .cpu = {}, .ahead = true})) {
+  const ReadRange all{.from = {}, .to = {}, .cpu = {}, .ahead = true, .page_read = taker};
+  for (const Event& event : trace_.events(all)) {
     reach(event.clock, whole);
     // No copy between two events of equal time: copies are found by time.
     if (events >= next_copy && event.clock > last_clock) {

@@ -46,8 +46,9 @@ class Timeline {
   // Reads nothing before read(); `trace` must outlive this.
   explicit Timeline(const Trace& trace);
 
-  // Makes the pass; call it once. `whole` receives everything on the way, unless nullptr.
-  void read(PassControl& control, StateObserver* whole = nullptr);
+  // Makes the pass; call it once. `whole` receives everything on the way, unless nullptr; `taker`
+  // the pages, from other threads too (ReadRange::page_read).
+  void read(PassControl& control, StateObserver* whole = nullptr, const PageTaker& taker = {});
 
   // Hands to `observer` what touches [from, to) (ticks): slices that began earlier with their real
   // begin, slices open at `to` as not ended. Stops early when observer.enough() or unwanted()
