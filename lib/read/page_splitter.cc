@@ -25,9 +25,6 @@ std::uint32_t put_made(const CallEvent& type, const Event& event, const std::uin
   return (event.arg & ~std::uint32_t{FKT_VAR_MASK}) | static_cast<std::uint32_t>(words + 1);
 }
 
-// An end that is so near to its event may be at the event, in another page.
-constexpr std::uint64_t kAtOnceTicks = 128;
-
 struct Kept {
   std::vector<std::uint64_t> words;
   Error error;
@@ -49,35 +46,30 @@ MadeEvent made_end(const CallEvent& type, const Event& event) {
   return made;
 }
 
-PageSplitter::Rules::Rules(Catalogue& catalogue) : table(catalogue), calls(catalogue) {
-  if (calls.empty()) return;
-  for (std::uint32_t id = 0; id < steps.size(); id++) {
-    const std::uint16_t entry = table[id];
-    Step& step = steps[id];
-    step.entry = entry;
-    step.is_call = calls.find(static_cast<std::uint16_t>(id)) != nullptr;
-    if (entry <= WordTable::kMaxWords) {
-      step.words = entry;
-    } else if ((entry & WordTable::kPair) != 0) {
-      step.pair = ~0U;
-    } else if (entry >= WordTable::kPid) {
-      step.special = true;
-      step.words = entry == WordTable::kLost ? FKT_LOST_WORDS : 0;
-    } else if ((entry & WordTable::kVariable) != 0) {
-      step.counted = FKT_VAR_MASK;
-    } else {
-      step.special = step.is_switch = true;
-      step.words = entry & WordTable::kMaxWords;
+// What walk_page() finds becomes items, runs and calls.
+class PageSplitter::Reader {
+ public:
+  explicit Reader(PageSplitter& splitter) : splitter_(splitter) {}
+
+  struct Alone {
+    Item* item;  // there is room for an item per word
+    void put(std::uint64_t clock, std::uint64_t, std::uint32_t at, bool is_pair) {
+      *item++ = {clock, at, 0, is_pair ? Kind::pair : Kind::plain};
     }
-    step.special |= step.is_call;
-    step.alone = !step.special && step.words == 0 && step.counted == 0;
+  };
+  Alone alone() { return {splitter_.items_.end()}; }
+  void take(const Alone& read) { splitter_.items_.extend(read.item); }
+  void item(std::uint64_t clock, std::uint32_t at, bool lost) {
+    splitter_.items_.push_back({clock, at, 0, lost ? Kind::lost : Kind::plain});
   }
-  const SpanKinds kinds(catalogue);
-  for (const EventType& type : catalogue.events()) {
-    if (type.role == Role::point || !fkt::on_cpu(kinds.of(type))) continue;
-    on_cpu[type.id] = type.role == Role::begin ? 1 : -1;
+  void call(const Event& event, std::uint32_t at, std::uint32_t pid) {
+    splitter_.add_call(event, at, pid);
   }
-}
+  void runs(std::uint32_t pid) { splitter_.runs_from(splitter_.items_.size(), pid); }
+
+ private:
+  PageSplitter& splitter_;
+};
 
 void PageSplitter::read(const Page& page) {
   page_ = &page;
@@ -85,93 +77,13 @@ void PageSplitter::read(const Page& page) {
   calls_.clear();
   runs_.clear();
   outside_.clear();
-  damaged_ = too_short_ = false;
-  Cursor cursor{page.header.first_clock, 0, page.header.pid};
   items_.reserve(page.words.size());
-  runs_from(0, cursor.pid);
-  while (cursor.at < page.words.size() && !damaged_) {
-    const std::uint64_t word = page.words[cursor.at];
-    const Rules::Step& step = rules_.steps[fkt_word_id(word)];
-    if (step.alone) {
-      read_alone(cursor);
-    } else if (step.special) {
-      read_special(step, word, cursor);
-    } else {
-      read_plain(step, word, cursor);
-    }
-  }
-  last_pid_ = cursor.pid;
-}
-
-// Reads words up to one that is not Step::alone. The position of the next word does not depend on
-// what was read, so that the processor need not wait for it.
-inline void PageSplitter::read_alone(Cursor& cursor) {
-  const Words words = page_->words;
-  const std::uint64_t last = page_->header.end_clock;
-  std::uint64_t clock = cursor.clock;
-  std::uint32_t at = cursor.at;
-  Item* item = items_.end();  // there is room for an item per word
-  for (; at < words.size(); at++) {
-    const std::uint64_t word = words[at];
-    const Rules::Step& step = rules_.steps[fkt_word_id(word)];
-    if (!step.alone) break;
-    const std::uint64_t begin = fkt_word_clock(word, clock);
-    const std::uint64_t end = begin + (fkt_pair_ticks(fkt_word_arg(word)) & step.pair);
-    if (end > last) [[unlikely]] {
-      damaged_ = true;
-      bad_ = at;
-      break;
-    }
-    clock = end;
-    *item++ = {begin, at, 0, step.pair != 0 ? Kind::pair : Kind::plain};
-  }
-  items_.extend(item);
-  cursor.clock = clock;
-  cursor.at = at;
-}
-
-inline void PageSplitter::read_plain(const Rules::Step& step, std::uint64_t word, Cursor& cursor) {
-  const std::uint32_t behind = cursor.at + 1 + step.words + (fkt_word_arg(word) & step.counted);
-  const std::uint64_t clock = fkt_word_clock(word, cursor.clock);
-  bad_ = cursor.at;
-  damaged_ = clock > page_->header.end_clock || behind > page_->words.size();
-  if (damaged_) return;
-  items_.push_back({clock, cursor.at, 0, Kind::plain});
-  cursor.clock = clock;
-  cursor.at = behind;
-}
-
-// Reads a word that is no event, or an event of a call, a switch or a gap. Sets damaged_ if it
-// cannot be read.
-void PageSplitter::read_special(const Rules::Step& step, std::uint64_t word, Cursor& cursor) {
-  const std::uint32_t arg = fkt_word_arg(word), at = cursor.at;
-  if (step.entry == WordTable::kPid) {
-    cursor.clock = fkt_word_clock(word, cursor.clock);
-    cursor.pid = arg & FKT_PID_MASK;
-    cursor.at++;
-    return runs_from(items_.size(), cursor.pid);
-  }
-  if (step.entry == WordTable::kTime) {
-    cursor.clock = fkt_time_word_clock(word, cursor.clock);
-    cursor.at++;
-    return;
-  }
-  const std::uint32_t count = step.words + (arg & step.counted);
-  const std::uint64_t clock = fkt_word_clock(word, cursor.clock);
-  bad_ = at;
-  damaged_ = step.entry == WordTable::kUnknown || clock > page_->header.end_clock ||
-             count > page_->words.size() - at - 1;
-  if (damaged_) return;
-  cursor = {clock, at + 1 + count, cursor.pid};
-  if (step.is_call) {
-    damaged_ = too_short_ = !add_call(clock, at, count, cursor.pid);
-    return;
-  }
-  const bool lost = step.entry == WordTable::kLost;
-  items_.push_back({clock, at, 0, lost ? Kind::lost : Kind::plain});
-  if (lost) return;
-  cursor.pid = arg & FKT_PID_MASK;
-  runs_from(items_.size(), cursor.pid);
+  Reader reader(*this);
+  const PageWalk end = walk_page(rules_, page, reader);
+  last_pid_ = end.pid;
+  damaged_ = end.damaged;
+  too_short_ = end.too_short;
+  bad_ = end.bad;
 }
 
 void PageSplitter::runs_from(std::uint32_t item, std::uint32_t pid) {
@@ -182,47 +94,30 @@ void PageSplitter::runs_from(std::uint32_t item, std::uint32_t pid) {
   }
 }
 
-Event PageSplitter::event_of(const Call& call) const {
-  Event event;
-  event.id = call.type->id;
-  event.arg = fkt_word_arg(page_->words[call.at]);
-  event.words = page_->words.subspan(call.at + 1, call.words);
-  return event;
-}
-
-// Adds the call whose event, at `clock` (ticks), comes next. Returns false if the event is too
-// short.
-bool PageSplitter::add_call(std::uint64_t clock, std::uint32_t at, std::uint32_t words,
-                            std::uint32_t pid) {
-  const std::uint64_t word = page_->words[at];
-  const CallEvent& type = *rules_.calls.find(static_cast<std::uint16_t>(fkt_word_id(word)));
-  if (words < type.words) return false;
+// Adds the call whose event, at this position, comes next.
+void PageSplitter::add_call(const Event& event, std::uint32_t at, std::uint32_t pid) {
   const auto number = static_cast<std::uint16_t>(calls_.size());
+  const ToldCall told = told_call(*rules_.calls.find(event.id), event);
   calls_.push_back({});
   Call& call = calls_[number];
-  call.type = &type;
+  call.type = told.type;
   call.at = at;
-  call.words = static_cast<std::uint16_t>(words);
   call.pid = pid;
   call.item = call.end_item = items_.size();
-  Event event = event_of(call);
-  event.clock = clock;
-  call.begin = std::min(type.start(event), clock);
-  call.duration = type.ticks(event);
-  // A call that seems to end after its event was written is taken to have ended then.
-  call.end = call.begin + std::min(call.duration, clock - call.begin);
-  Item item{clock, at, number, Kind::call};
+  call.begin = told.begin;
+  call.duration = told.duration;
+  call.end = told.end;
+  Item item{event.clock, at, number, Kind::call};
   place_end(call, item);
   place_begin(call);
   items_.push_back(item);
   if (!call.inside && !call.at_once) {
-    outside_.push_back({number, pid, call.begin, call.end, type.number(event)});
+    outside_.push_back({number, at, pid, call.begin, call.end, told.number});
   }
   // It is known when it ended, and its event was not written at once.
-  if (call.late_end && call.end - call.begin == call.duration && clock - call.end > kAtOnceTicks) {
-    outside_.push_back({number, pid, call.begin, call.end, type.number(event), true});
+  if (call.late_end && told.end_is_known() && event.clock - call.end > kAtOnceTicks) {
+    outside_.push_back({number, at, pid, call.begin, call.end, told.number, true});
   }
-  return true;
 }
 
 inline void PageSplitter::place_end(Call& call, Item& item) {
@@ -254,12 +149,6 @@ inline void PageSplitter::place_begin(Call& call) {
   if (!before_event && !place_at(call.begin_item, call.begin, call.pid)) return;
   call.inside = true;
   call.late_begin = end_before(call.begin_item) > call.begin;
-}
-
-// Returns the position behind the words of the item.
-std::uint32_t PageSplitter::behind(const Item& item) const {
-  const Rules::Step& step = step_of(item);
-  return item.at + 1 + step.words + (fkt_word_arg(page_->words[item.at]) & step.counted);
 }
 
 std::uint32_t PageSplitter::pid_of(std::uint32_t item) const {
@@ -297,7 +186,7 @@ bool PageSplitter::place_at(std::uint32_t item, std::uint64_t clock, std::uint32
   return pid_of(item) == pid;
 }
 
-bool PageSplitter::has_place(const Outside& call, const fkt_page_header* next) const {
+bool PageSplitter::has_place(const OutsideCall& call, const fkt_page_header* next) const {
   const std::uint64_t clock = call.clock();
   const std::uint32_t pid = call.pid;
   const std::uint32_t item =
@@ -305,16 +194,6 @@ bool PageSplitter::has_place(const Outside& call, const fkt_page_header* next) c
   if (end_before(item) > clock) return false;  // in a pair
   if (item < items_.size()) return place_at(item, clock, pid);
   return !damaged_ && last_pid_ == pid && next != nullptr && clock < next->first_clock;
-}
-
-MadeEvent PageSplitter::begin_of(std::uint32_t number) const {
-  const Call& call = calls_[number];
-  return made_begin(*call.type, event_of(call));
-}
-
-MadeEvent PageSplitter::end_of(std::uint32_t number) const {
-  const Call& call = calls_[number];
-  return made_end(*call.type, event_of(call));
 }
 
 // Returns where a late begin goes: before the item at which the thread has come to run, and not

@@ -16,7 +16,6 @@
 // end is late: it is placed at the event, and has the call's duration.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,6 +24,7 @@
 #include "lib/base/raw_vector.h"
 #include "lib/format/call_events.h"
 #include "lib/read/page_decoder.h"
+#include "lib/read/page_walk.h"
 
 namespace fkt {
 
@@ -37,57 +37,38 @@ struct MadeEvent {
 MadeEvent made_begin(const CallEvent& type, const Event& event);
 MadeEvent made_end(const CallEvent& type, const Event& event);
 
+// A call whose begin, or whose end, belongs into another page than its event's.
+struct OutsideCall {
+  std::uint32_t call = 0;  // number of the call in its page
+  std::uint32_t at = 0;    // position of its event word
+  std::uint32_t pid = 0;
+  std::uint64_t begin = 0, end = 0, number = 0;  // number: of the function
+  // It is about the call's end; if the begin belongs elsewhere too, that comes right before.
+  bool is_end = false;
+
+  std::uint64_t clock() const { return is_end ? end : begin; }
+};
+
+// An end that is so near to its event (ticks) may be at the event, in another page.
+constexpr std::uint64_t kAtOnceTicks = 128;
+
 class PageSplitter {
  public:
-  // How the pages of a recording are split; shared by its splitters.
-  struct Rules {
-    // How a word is read.
-    struct Step {
-      std::uint32_t pair = 0;     // mask of a pair's ticks; 0: it is no pair
-      std::uint16_t words = 0;    // that follow,
-      std::uint16_t counted = 0;  // and how many more: the argument's bits in this mask
-      std::uint16_t entry = 0;    // of `table`
-      bool alone = false;         // a pair, or an event without words, flags and calls: most are
-      bool special = false;       // no event, or one of a call, a switch or a gap
-      bool is_switch = false, is_call = false;
-    };
-    explicit Rules(Catalogue& catalogue);  // changes the catalogue as CallEvents does
-
-    WordTable table;  // of the events in the file
-    CallEvents calls;
-    std::array<Step, 1 << FKT_ID_BITS> steps{};  // by id
-    // By id: 1: begins what nests on a CPU; -1: ends it.
-    std::array<std::int8_t, 1 << FKT_ID_BITS> on_cpu{};
-  };
   // A begin or an end that goes into a page, and whose call has its event in another page.
   struct Given {
     std::uint64_t clock = 0;  // ticks
     const MadeEvent* event = nullptr;
     bool is_end = false;
   };
-  // A call whose begin, or whose end, belongs elsewhere.
-  struct Outside {
-    std::uint32_t call = 0;  // number of the call in its page
-    std::uint32_t pid = 0;
-    std::uint64_t begin = 0, end = 0, number = 0;  // number: of the function
-    // It is about the call's end; if the begin belongs elsewhere too, that comes right before.
-    bool is_end = false;
-
-    std::uint64_t clock() const { return is_end ? end : begin; }
-  };
-
-  explicit PageSplitter(const Rules& rules) : rules_(rules) {}
+  explicit PageSplitter(const SplitRules& rules) : rules_(rules) {}
 
   // Reads the page, which must live as long as the splitter uses it. What follows is about it.
   void read(const Page& page);
-  const std::vector<Outside>& outside() const { return outside_; }
-  // Returns the begin, and the end, of the call with this number.
-  MadeEvent begin_of(std::uint32_t call) const;
-  MadeEvent end_of(std::uint32_t call) const;
+  const std::vector<OutsideCall>& outside() const { return outside_; }
   // Returns whether the call's begin, or its end, has a place in the page, because its thread ran
   // on the page's CPU then, which must not be before the page. next: the page that follows it on
   // its CPU without a gap; nullptr: there is none.
-  bool has_place(const Outside& call, const fkt_page_header* next) const;
+  bool has_place(const OutsideCall& call, const fkt_page_header* next) const;
   // Returns at most how many words the split page has; others: how many what it is given has.
   static std::uint64_t most_words(const Page& page, std::uint64_t given, std::uint64_t others);
 
@@ -120,7 +101,6 @@ class PageSplitter {
     std::uint32_t item = 0;
     std::uint32_t end_item = 0;    // the end goes before this item
     std::uint32_t begin_item = 0;  // if `inside`
-    std::uint16_t words = 0;       // after the event word
     bool at_once = false;          // the begin goes right before the end
     bool inside = false;           // the begin has a place before begin_item
     bool late_begin = false;       // `inside`, and in a pair
@@ -135,30 +115,24 @@ class PageSplitter {
     const MadeEvent* event = nullptr;  // nullptr: made of the call
     Kind kind = Kind::begin;
   };
-  // Where read() is in the page.
-  struct Cursor {
-    std::uint64_t clock = 0;  // ticks
-    std::uint32_t at = 0;     // position of the next word
-    std::uint32_t pid = 0;
-  };
+  class Reader;
   class Writer;
 
-  void read_alone(Cursor& cursor);
-  void read_plain(const Rules::Step& step, std::uint64_t word, Cursor& cursor);
-  void read_special(const Rules::Step& step, std::uint64_t word, Cursor& cursor);
-  Event event_of(const Call& call) const;
-  bool add_call(std::uint64_t clock, std::uint32_t at, std::uint32_t words, std::uint32_t pid);
+  Event event_of(const Call& call) const { return rules_.event_at(*page_, call.at); }
+  void add_call(const Event& event, std::uint32_t at, std::uint32_t pid);
   void place_end(Call& call, Item& item);
   void place_begin(Call& call);
   void runs_from(std::uint32_t item, std::uint32_t pid);
   std::uint32_t item_after(std::uint64_t clock, std::uint32_t end) const;
   std::uint32_t item_after_end(std::uint64_t clock, std::uint32_t end) const;
   bool place_at(std::uint32_t item, std::uint64_t clock, std::uint32_t pid) const;
-  const Rules::Step& step_of(const Item& item) const {
+  const SplitRules::Step& step_of(const Item& item) const {
     return rules_.steps[fkt_word_id(page_->words[item.at])];
   }
   // Returns the position behind the item's words.
-  std::uint32_t behind(const Item& item) const;
+  std::uint32_t behind(const Item& item) const {
+    return item.at + 1 + rules_.words_after(page_->words[item.at]);
+  }
   // Returns the thread that runs at the item.
   std::uint32_t pid_of(std::uint32_t item) const;
   // Returns the thread that runs after the item, at which `pid` runs.
@@ -181,12 +155,12 @@ class PageSplitter {
   void write(Writer& writer);
   Error damage() const;
 
-  const Rules& rules_;
+  const SplitRules& rules_;
   const Page* page_ = nullptr;
   RawVector<Item> items_;
   RawVector<Run> runs_;
   RawVector<Call> calls_;
-  std::vector<Outside> outside_;
+  std::vector<OutsideCall> outside_;
   std::uint32_t last_pid_ = 0;  // runs at the end of the page
   bool damaged_ = false;
   std::uint32_t bad_ = 0;   // position of the word that cannot be read

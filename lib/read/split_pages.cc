@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "lib/base/parallel_for.h"
+#include "lib/read/call_places.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {
@@ -38,7 +39,7 @@ class SplitPages::Cache {
     slots_[number % slots_.size()] = {number, page};
   }
   // Returns a splitter with the memory that it needed for an earlier page, if one is idle.
-  std::unique_ptr<PageSplitter> take(const PageSplitter::Rules& rules) {
+  std::unique_ptr<PageSplitter> take(const SplitRules& rules) {
     const std::lock_guard lock(mutex_);
     if (idle_.empty()) return std::make_unique<PageSplitter>(rules);
     std::unique_ptr<PageSplitter> splitter = std::move(idle_.back());
@@ -60,7 +61,7 @@ class SplitPages::Cache {
   std::vector<std::unique_ptr<PageSplitter>> idle_;
 };
 
-SplitPages::SplitPages(PageSplitter::Rules rules, TraceData& data)
+SplitPages::SplitPages(SplitRules rules, TraceData& data)
     : rules_(std::move(rules)), data_(data), cache_(std::make_unique<Cache>()) {
   next_on_cpu_.assign(data.pages.size(), kNowhere);
   for (const auto& [cpu, pages] : data.by_cpu) {
@@ -80,14 +81,13 @@ void SplitPages::find_wanted() {
   const std::vector<PageRef>& pages = data_.pages;
   places_.assign(pages.size(), 0);
   parallel_for(pages.size(), kAtOnce, threads(), [&](std::size_t first, std::size_t end) {
-    PageSplitter splitter(rules_);
+    CallPlaces places(rules_);
     std::vector<Wanted> wanted;
     for (std::size_t i = first; i < end; i++) {
       const Result<Page> page = data_.source->page(pages[i].offset);
       if (!page) continue;
-      splitter.read(*page);
       places_[i] = PageSplitter::most_words(*page, 0, 0);
-      for (const PageSplitter::Outside& call : splitter.outside()) {
+      for (const OutsideCall& call : places.outside(*page)) {
         wanted.push_back({call, static_cast<std::uint32_t>(i)});
       }
     }
@@ -135,12 +135,12 @@ void SplitPages::answer(std::vector<Query> queries) {
   first.push_back(queries.size());
   std::mutex mutex;
   parallel_for(first.size() - 1, 1, threads(), [&](std::size_t from, std::size_t to) {
-    PageSplitter splitter(rules_);
+    CallPlaces places(rules_);
+    std::vector<CallPlaces::Query> asked;
     for (std::size_t i = from; i < to; i++) {
       const std::uint32_t number = queries[first[i]].page, behind = next_on_cpu_[number];
       const Result<Page> page = data_.source->page(data_.pages[number].offset);
       if (!page) continue;
-      splitter.read(*page);
       fkt_page_header next{};
       bool joined = false;
       if (behind != kNowhere) {
@@ -148,13 +148,17 @@ void SplitPages::answer(std::vector<Query> queries) {
         if (header) next = header->header;
         joined = header && next.seq == page->header.seq + 1 && next.lost == page->header.lost;
       }
+      asked.clear();
       for (std::size_t at = first[i]; at < first[i + 1]; at++) {
-        Wanted& wanted = wanted_[queries[at].wanted];
-        const PageSplitter::Outside& call = wanted.call;
-        if (!splitter.has_place(call, joined ? &next : nullptr)) continue;
-        const std::lock_guard lock(mutex);
+        asked.push_back({&wanted_[queries[at].wanted].call, queries[at].wanted});
+      }
+      places.answer(*page, joined ? &next : nullptr, asked);
+      const std::lock_guard lock(mutex);
+      for (const CallPlaces::Query& query : asked) {
+        if (!query.has_place) continue;
         // A thread runs on one CPU; in a damaged recording the first page is taken.
-        wanted.found = std::min(wanted.found, number);
+        std::uint32_t& found = wanted_[query.number].found;
+        found = std::min(found, number);
       }
     }
   });
@@ -193,20 +197,22 @@ bool SplitPages::over_at_cut(const Wanted& wanted) const {
 }
 
 // Gives the begin and the end of a call to the pages where they were found. One of the two may be
-// nullptr: it is in the page of the event, which the splitter has read.
-void SplitPages::give_one(const Wanted* begin, const Wanted* end, const PageSplitter& splitter) {
+// nullptr: it is in `page`, that of the event.
+void SplitPages::give_one(const Wanted* begin, const Wanted* end, const Page& page) {
   const Wanted& any = begin != nullptr ? *begin : *end;
-  const PageSplitter::Outside& call = any.call;
+  const OutsideCall& call = any.call;
+  const auto event = [&] { return rules_.event_at(page, call.at); };
+  const auto type = [&]() -> const CallEvent& { return *rules_.calls.find(event().id); };
   const bool over = end != nullptr && end->found == kNowhere && over_at_cut(*end);
   const bool late = begin != nullptr && begin->found == kNowhere;
   const bool moves_end = end != nullptr && end->found != kNowhere && !late;
   if (begin != nullptr && !late) {
-    add(begin->found, {call.begin, call.end, splitter.begin_of(call.call), false, any.page});
+    add(begin->found, {call.begin, call.end, made_begin(type(), event()), false, any.page});
   } else if (late && !over && !open_at_cut(*begin)) {
     given_[any.page].late.push_back(call.call);
   }
   if (moves_end) {
-    add(end->found, {call.end, call.begin, splitter.end_of(call.call), true, any.page});
+    add(end->found, {call.end, call.begin, made_end(type(), event()), true, any.page});
   }
   // An end without its begin would come before it.
   if (moves_end || (over && late)) given_[any.page].ended.push_back(call.call);
@@ -214,23 +220,21 @@ void SplitPages::give_one(const Wanted* begin, const Wanted* end, const PageSpli
 
 // Tells each page what of its calls is late, and which begins and ends go into it.
 void SplitPages::give() {
-  PageSplitter splitter(rules_);
   Page last;
   std::uint32_t read = kNowhere;
   for (std::size_t i = 0; i < wanted_.size(); i++) {
     const Wanted& one = wanted_[i];
     if (read != one.page) {
-      last = *data_.source->page(data_.pages[one.page].offset);
-      splitter.read(last);
+      last = *data_.source->page_header(data_.pages[one.page].offset);
       read = one.page;
     }
     const bool has_end = !one.call.is_end && i + 1 < wanted_.size() &&
                          wanted_[i + 1].page == one.page &&
                          wanted_[i + 1].call.call == one.call.call;
     if (one.call.is_end) {
-      give_one(nullptr, &one, splitter);
+      give_one(nullptr, &one, last);
     } else {
-      give_one(&one, has_end ? &wanted_[++i] : nullptr, splitter);
+      give_one(&one, has_end ? &wanted_[++i] : nullptr, last);
     }
   }
   wanted_ = {};

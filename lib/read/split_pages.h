@@ -26,7 +26,7 @@ class SplitPages {
   // Reads the pages of `data`, which must outlive this object and whose pages and sections must be
   // known. `rules` must have calls. Sets the end of those pages in data.pages behind which a begin
   // goes.
-  SplitPages(PageSplitter::Rules rules, TraceData& data);
+  SplitPages(SplitRules rules, TraceData& data);
   ~SplitPages();
   SplitPages(const SplitPages&) = delete;
   SplitPages& operator=(const SplitPages&) = delete;
@@ -54,7 +54,7 @@ class SplitPages {
   };
   // A call of which the page where it began, or ended, is looked for.
   struct Wanted {
-    PageSplitter::Outside call;
+    OutsideCall call;
     std::uint32_t page = 0;          // of its event
     std::uint32_t found = kNowhere;  // page in which it began, or ended
   };
@@ -68,13 +68,13 @@ class SplitPages {
   std::vector<Query> queries(bool own_cpu) const;
   void answer(std::vector<Query> queries);
   void give();
-  void give_one(const Wanted* begin, const Wanted* end, const PageSplitter& splitter);
+  void give_one(const Wanted* begin, const Wanted* end, const Page& page);
   bool open_at_cut(const Wanted& wanted) const;
   bool over_at_cut(const Wanted& wanted) const;
   void set_places();
   std::uint32_t page_at(const std::vector<std::uint32_t>& pages, std::uint64_t clock) const;
 
-  const PageSplitter::Rules rules_;
+  const SplitRules rules_;
   TraceData& data_;
   std::vector<Wanted> wanted_;
   std::vector<std::uint32_t> next_on_cpu_;  // by page; kNowhere: none

@@ -23,6 +23,7 @@ class CallRecording {
     whole,     // nothing is missing
     switches,  // switches are not recorded
     gaps,      // some events are lost on each CPU
+    prompt,    // nothing is missing, and nothing comes between a call's end and its event
     held,      // nothing is missing; some calls are written when a call that they were in ends
   };
   // Name, thread, begin and end of a call.
@@ -36,11 +37,7 @@ class CallRecording {
   CallRecording(unsigned seed, unsigned cpus, unsigned steps, Kind kind = Kind::whole,
                 bool before = true)
       : random_(seed), losses_(builder_, seed, 60), kind_(kind), cpus_(cpus) {
-    std::string lines = Catalogue::builtin().to_lines();
-    for (unsigned i = 0; i < kFunctions; i++) {
-      lines += "name\tfunction\t" + std::to_string(i) + "\t" + name(i) + "\n";
-    }
-    builder_.section(FKT_SEC_CATALOGUE, lines);
+    builder_.section(FKT_SEC_CATALOGUE, catalogue().to_lines());
     builder_.section(FKT_SEC_TASKS,
                      "1\t1\t0\tinit\n2\t2\t0\tkthreadd\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n"
                      "43\t42\t10\twork\n44\t44\t1\tother\n45\t45\t2\tkworker\n46\t46\t1\tsh\n");
@@ -69,6 +66,14 @@ class CallRecording {
   // Of the calls whose events were written.
   const std::multiset<Call>& calls() const { return calls_; }
   const std::map<std::string, OfFunction>& functions() const { return functions_; }
+  // As it stands in the file.
+  static Catalogue catalogue() {
+    std::string lines = Catalogue::builtin().to_lines();
+    for (unsigned i = 0; i < kFunctions; i++) {
+      lines += "name\tfunction\t" + std::to_string(i) + "\t" + name(i) + "\n";
+    }
+    return *Catalogue::parse(lines);
+  }
   static std::string name(unsigned function) { return "f_" + std::to_string(function); }
 
  private:
@@ -135,7 +140,7 @@ class CallRecording {
     open.pop_back();
     call.end = now_;
     pass(below(20));
-    if (!cpu.in_irq && below(10) == 0) {
+    if (kind_ != Kind::prompt && !cpu.in_irq && below(10) == 0) {
       irq(cpu);
       pass(1 + below(20));
       put(cpu, FKT_E_VECTOR_EXIT, 0xec);
