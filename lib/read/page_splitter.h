@@ -50,7 +50,7 @@ struct OutsideCall {
 };
 
 // An end that is so near to its event (ticks) may be at the event, in another page.
-constexpr std::uint64_t kAtOnceTicks = 128;
+inline constexpr std::uint64_t kAtOnceTicks = 128;
 
 class PageSplitter {
  public:
@@ -60,6 +60,7 @@ class PageSplitter {
     const MadeEvent* event = nullptr;
     bool is_end = false;
   };
+
   explicit PageSplitter(const SplitRules& rules) : rules_(rules) {}
 
   // Reads the page, which must live as long as the splitter uses it. What follows is about it.
