@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "lib/read/page_decoder.h"
 #include "lib/slice/checkpoints.h"
 #include "lib/timeline/slice_relay.h"
 

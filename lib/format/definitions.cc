@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/format/definitions.h"
 
+#include "lib/base/bytes.h"
 #include "lib/base/text.h"
 
 namespace fkt {
