@@ -47,7 +47,10 @@ export function Details({ info, slice, focus, onFollow, onGo, onName }) {
   const section = useRef(null);
   useEffect(() => focus && section.current.focus(), [slice, focus]);
   const { kind, depth, value, cpu, task, from, to } = slice;
-  const { data, error } = useAnswer('slice', { kind, depth, value, cpu, from, to: Math.max(to, from + 1), ...(task !== null && { task }) });
+  const asked = { kind, depth, value, cpu, from, to: Math.max(to, from + 1), ...(task !== null && { task }) };
+  const { data: latest, of, error } = useAnswer('slice', asked);
+  // The answer about the slice before stays until this one's comes.
+  const data = of === JSON.stringify(asked) ? latest : undefined;
   const lines = useArguments(slice);
   const per = info.ticks_per_second, length = to - from;
   const known = data?.states.map((ticks, state) => [states[state], ticks]).filter(([, ticks]) => ticks > 0) ?? [];
