@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "lib/format/clocks.h"
-#include "lib/read/page_walk.h"
+#include "lib/read/split_walk.h"
 
 namespace fkt {
 

@@ -24,7 +24,7 @@
 #include "lib/base/raw_vector.h"
 #include "lib/format/call_events.h"
 #include "lib/read/page_decoder.h"
-#include "lib/read/page_walk.h"
+#include "lib/read/split_walk.h"
 
 namespace fkt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/read/page_walk.h"
+#include "lib/read/split_walk.h"
 
 namespace fkt {
 
