@@ -145,7 +145,7 @@ class CallPlaces::Answerer : public Walked {
       Query& query = queries_[answered_];
       const std::uint64_t clock = query.call->clock();
       if (end() > clock) continue;
-      if (query.call->is_end) begins_at(clock);
+      if (query.call->is_end) need_all_if_interrupt_at(clock);
       query.has_place = !walk.damaged && walk.pid == query.call->pid && following != nullptr &&
                         clock < following->first_clock;
     }
@@ -167,11 +167,12 @@ class CallPlaces::Answerer : public Walked {
   void answer(Query& query) {
     const std::uint64_t clock = query.call->clock();
     if (end() > clock) return;  // in a pair
-    if (query.call->is_end) begins_at(clock);
+    if (query.call->is_end) need_all_if_interrupt_at(clock);
     query.has_place = pid_ == query.call->pid;
   }
-  // The end of a call goes before interrupts that begin at its time: there may be several.
-  void begins_at(std::uint64_t time) {
+  // The end of a call is placed before interrupts that begin at the same time. Here only the last
+  // item is known, and several may have begun then: so the whole page has to be read.
+  void need_all_if_interrupt_at(std::uint64_t time) {
     if (any() && clock() == time && rules_.on_cpu[fkt_word_id(page_.words[last_at_])] > 0) {
       needs_all();
     }
