@@ -56,6 +56,8 @@ class WordCursor {
   bool at_end() const { return rest_.empty(); }
   std::size_t left() const { return rest_.size(); }
 
+  // The next word, which stays. Precondition: !at_end().
+  std::uint64_t front() const { return rest_.front(); }
   // The next word. Precondition: !at_end().
   std::uint64_t take() {
     const std::uint64_t word = rest_.front();

@@ -144,47 +144,50 @@ void Density::keep_layers_used() {
 }
 
 void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
-  Count* counts = &counts_[index * layers_.size()];
   edge.readable = true;
   edge.lost = page.header.lost;
   edge.first_clock = edge.last_clock = page.header.first_clock;
   edge.lost_first = begins_with_lost_word(page);
-  const std::uint64_t words_offset = page.words_end - 8 * page.words.size();
+  const std::size_t layers = layers_.size();
   Piece* const pieces = &pieces_[index * per_page_];
-  std::size_t piece = 0;  // the first piece that has not begun
-  Count* in_piece = nullptr;
+  Count* const in_pieces = &in_piece_[index * per_page_ * layers];
+  std::size_t piece = 0;            // the first piece that has not begun
+  std::uint32_t next_piece_at = 0;  // begins at the first event from this word on
+  Count* in_piece = nullptr;        // of the piece before it
+  const auto begin_piece = [&](std::uint64_t clock, std::uint32_t word) {
+    for (; piece < per_page_ && word >= next_piece_at; next_piece_at += piece_words_) {
+      in_piece = &in_pieces[piece * layers];
+      pieces[piece++] = {clock, word};
+    }
+    if (piece == per_page_) next_piece_at = ~0U;
+  };
+  const auto count = [&](std::uint16_t id, std::uint64_t clock, std::uint32_t word) {
+    if (word >= next_piece_at) begin_piece(clock, word);
+    in_piece[slot_[id]] += !is_made_begin(id);
+    edge.last_clock = clock;
+  };
   PageDecoder decoder(trace_.words(), page);
   Event event;
-  for (;;) {
-    const PageDecoder::Step step = decoder.next(event);
-    const auto word = static_cast<std::uint32_t>((event.offset - words_offset) / 8);
-    switch (step) {
-      case PageDecoder::Step::event: {
-        while (piece < per_page_ && (piece == 0 || word >= piece * piece_words_)) {
-          in_piece = &in_piece_[(index * per_page_ + piece) * layers_.size()];
-          pieces[piece++] = {event.clock, word};
-        }
-        for (Count* count : {counts, in_piece}) {
-          count[slot_[event.id]] += !is_made_begin(event.id);
-        }
-        break;
-      }
-      case PageDecoder::Step::gap:
-        edge.gap_total = event.words[0];
-        edge.gap_from = std::min(event.words[1], event.clock);
-        edge.gap_to = event.clock;
-        break;
-      case PageDecoder::Step::end:
-      case PageDecoder::Step::damaged:
-        edge.whole = step == PageDecoder::Step::end;
-        if (!edge.whole) edge.fault = decoder.error().message;
-        while (piece < per_page_) {
-          pieces[piece++] = {page.header.end_clock, static_cast<std::uint32_t>(page.words.size())};
-        }
-        return;
+  PageDecoder::Step step{};
+  do {
+    decoder.next_ids(count);
+    step = decoder.next(event);
+    if (step == PageDecoder::Step::event) {
+      const std::uint64_t words_offset = page.words_end - 8 * page.words.size();
+      count(event.id, event.clock, static_cast<std::uint32_t>((event.offset - words_offset) / 8));
+    } else if (step == PageDecoder::Step::gap) {
+      edge.gap_total = event.words[0];
+      edge.gap_from = std::min(event.words[1], event.clock);
+      edge.gap_to = edge.last_clock = event.clock;
     }
-    edge.last_clock = event.clock;
+  } while (step == PageDecoder::Step::event || step == PageDecoder::Step::gap);
+  edge.whole = step == PageDecoder::Step::end;
+  if (!edge.whole) edge.fault = decoder.error().message;
+  while (piece < per_page_) {
+    pieces[piece++] = {page.header.end_clock, static_cast<std::uint32_t>(page.words.size())};
   }
+  Count* const counts = &counts_[index * layers];
+  for (std::size_t at = 0; at < per_page_ * layers; at++) counts[at % layers] += in_pieces[at];
 }
 
 // Finds the gaps from what the pages say, as CpuStream does (lib/read/cpu_stream.cc).
