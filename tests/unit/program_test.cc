@@ -77,7 +77,8 @@ fkt_insn constant(fkt_op op, std::uint64_t value) {
   return made;
 }
 // Continues, or drops, unless word 0 is `value` or at most `span` more.
-fkt_insn test(std::uint64_t value, std::uint64_t span, std::uint16_t target = FKT_TARGET_DROP) {
+fkt_insn test_word(std::uint64_t value, std::uint64_t span,
+                   std::uint16_t target = FKT_TARGET_DROP) {
   fkt_insn made = word(FKT_OP_TEST, 0);
   made.value = value;
   made.span = span;
@@ -151,16 +152,16 @@ fkt_insn words_of_record(std::int32_t offset, std::uint16_t bytes) {
 }  // namespace
 
 TEST_CASE("a test of a range is every comparison with a constant") {
-  const Block above = block({test(65, 0x7fffffffffffffffULL - 65)});  // signed, > 64
+  const Block above = block({test_word(65, 0x7fffffffffffffffULL - 65)});  // signed, > 64
   CHECK(decides(above, 64) == FKT_RUN_DROP);
   CHECK(decides(above, 65) == FKT_RUN_KEEP);
   CHECK(decides(above, 0x7fffffffffffffffULL) == FKT_RUN_KEEP);
   CHECK(decides(above, static_cast<std::uint64_t>(-1)) == FKT_RUN_DROP);
-  const Block other = block({test(6, ~1ULL)});  // != 5
+  const Block other = block({test_word(6, ~1ULL)});  // != 5
   CHECK(decides(other, 4) == FKT_RUN_KEEP);
   CHECK(decides(other, 5) == FKT_RUN_DROP);
   CHECK(decides(other, 6) == FKT_RUN_KEEP);
-  const Block below = block({test(1ULL << 63, (1ULL << 63) - 1)});  // signed, < 0
+  const Block below = block({test_word(1ULL << 63, (1ULL << 63) - 1)});  // signed, < 0
   CHECK(decides(below, static_cast<std::uint64_t>(-2)) == FKT_RUN_KEEP);
   CHECK(decides(below, 0) == FKT_RUN_DROP);
   CHECK(decides(block({}), 0) == FKT_RUN_KEEP);
@@ -168,9 +169,9 @@ TEST_CASE("a test of a range is every comparison with a constant") {
 
 TEST_CASE("either of two tests") {
   // word 0 == 1 || word 0 == 5: the first that holds jumps over the second
-  const Block either = block({test(2, ~1ULL, 2), jump(2), test(1, 4)});
+  const Block either = block({test_word(2, ~1ULL, 2), jump(2), test_word(1, 4)});
   CHECK(verdict(either).first == kGood);
-  const Block one_or_five = block({test(1, 0, 2), jump(3), test(5, 0)});
+  const Block one_or_five = block({test_word(1, 0, 2), jump(3), test_word(5, 0)});
   CHECK(decides(one_or_five, 1) == FKT_RUN_KEEP);
   CHECK(decides(one_or_five, 5) == FKT_RUN_KEEP);
   CHECK(decides(one_or_five, 3) == FKT_RUN_DROP);
@@ -305,8 +306,8 @@ TEST_CASE("the verifier says what is wrong and where") {
   CHECK(verdict(block({emit, jump(1)})) == wrong(FKT_VERDICT_TARGET, 1));
   CHECK(verdict(block({emit, jump(3)})) == wrong(FKT_VERDICT_TARGET, 1));
   CHECK(verdict(block({jump(2), emit})) == wrong(FKT_VERDICT_UNREACHED, 1));
-  CHECK(verdict(block({test(0, 0, 2), emit, emit})) == wrong(FKT_VERDICT_JOIN, 1));
-  CHECK(verdict(block({push, test(0, 0)})) == wrong(FKT_VERDICT_DEPTH, 1));
+  CHECK(verdict(block({test_word(0, 0, 2), emit, emit})) == wrong(FKT_VERDICT_JOIN, 1));
+  CHECK(verdict(block({push, test_word(0, 0)})) == wrong(FKT_VERDICT_DEPTH, 1));
   CHECK(verdict(block({load(FKT_OP_EMIT, FKT_FROM_WORD, 0, 0, 3)})) == wrong(FKT_VERDICT_LOAD, 0));
   CHECK(verdict(block({words_of_record(0, 24)})) == wrong(FKT_VERDICT_LOAD, 0));
   CHECK(verdict(block({words_of_record(8, 16)})) == wrong(FKT_VERDICT_LOAD, 0));
