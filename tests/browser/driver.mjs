@@ -3,7 +3,7 @@
 import { chromium } from 'playwright-core';
 
 export const [executablePath, address, shots, name, html] = process.argv.slice(2);
-export const slowestStepMs = 20000;
+export const slowestStepMs = 60000;
 let passed = 0;
 const failures = [];
 

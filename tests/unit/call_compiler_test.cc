@@ -14,6 +14,7 @@
 #include "lib/instrument/call_compiler.h"
 #include "lib/instrument/value_range.h"
 #include "tests/unit/made_btf.h"
+#include "tests/unit/raw_memory.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -29,13 +30,6 @@ FlagNames some_flags() {
     REQUIRE(flags.add(*parsed));
   }
   return flags;
-}
-
-// The words that fetched values and conditions may read: this process's own memory.
-int read_memory(void* to, __u64 address, __u32 bytes) {
-  if (address < 4096) return 1;
-  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
-  return 0;
 }
 
 std::map<std::uint32_t, std::uint64_t> contexts;  // of the task that calls
@@ -85,7 +79,7 @@ fkt_run run(const ProgramBlock& block, std::vector<__u64> hit, std::vector<__u64
   const fkt_program& program = block.program();
   words.assign(program.words, 0);
   fkt_emitted out = {words.data(), 0, 0};
-  const fkt_run result = fkt_program_run(&program, hit.data(), &out, read_memory, context_of);
+  const fkt_run result = fkt_program_run(&program, hit.data(), &out, read_raw, context_of);
   if (result == FKT_RUN_KEEP) CHECK(out.used == program.words);
   return result;
 }

@@ -5,11 +5,11 @@
 
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <string>
 
 #include "lib/instrument/instruction_plan.h"
 #include "tests/unit/made_btf.h"
+#include "tests/unit/raw_memory.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -33,11 +33,6 @@ Result<InstructionPlan> planned(const std::string& text) {
 std::string refusal(const std::string& text) {
   const Result<InstructionPlan> made = planned(text);
   return made ? "made" : made.error().message;
-}
-
-int read_memory(void* to, __u64 address, __u32 bytes) {
-  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
-  return 0;
 }
 
 __u64 no_context(const __u64*, __u32, __u32) {
@@ -78,7 +73,7 @@ TEST_CASE("a program reads registers and what they point to") {
   std::array<__u64, FKT_PROGRAM_WORDS> words{};
   fkt_emitted emitted = {words.data(), 0, 0};
   const auto run = [&] {
-    return fkt_program_run(&made->program.block.program(), hit.data(), &emitted, read_memory,
+    return fkt_program_run(&made->program.block.program(), hit.data(), &emitted, read_raw,
                            no_context);
   };
   REQUIRE(run() == FKT_RUN_KEEP);

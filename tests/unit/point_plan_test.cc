@@ -11,6 +11,7 @@
 
 #include "lib/instrument/point_plan.h"
 #include "tests/unit/made_btf.h"
+#include "tests/unit/raw_memory.h"
 #include "tests/unit/texts.h"
 
 using namespace fkt;
@@ -91,12 +92,6 @@ std::string refusal(const std::string& text, Records records = {}) {
   return made ? "made" : made.error().message;
 }
 
-int read_memory(void* to, __u64 address, __u32 bytes) {
-  if (address < 4096) return 1;
-  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
-  return 0;
-}
-
 __u64 no_context(const __u64*, __u32, __u32) {
   return 0;
 }
@@ -113,7 +108,7 @@ Hit hit(const std::string& text, const File& file, std::uint32_t count, std::int
                              0x7777777700000000U | __u64{static_cast<std::uint32_t>(state)}};
   std::vector<__u64> words(program.words);
   fkt_emitted out = {words.data(), 0, 0};
-  const fkt_run says = fkt_program_run(&program, arguments, &out, read_memory, no_context);
+  const fkt_run says = fkt_program_run(&program, arguments, &out, read_raw, no_context);
   return {says, words};
 }
 
@@ -141,7 +136,7 @@ Hit hit_record(const std::string& text) {
   fkt_emitted out = {words.data(), 0, 0};
   __u64 arguments[FKT_POINT_WORDS] = {0, 17, 0xffffffff};
   arguments[FKT_POINT_RECORD_WORD] = reinterpret_cast<std::uint64_t>(record);
-  const fkt_run says = fkt_program_run(&program, arguments, &out, read_memory, no_context);
+  const fkt_run says = fkt_program_run(&program, arguments, &out, read_raw, no_context);
   return {says, words};
 }
 

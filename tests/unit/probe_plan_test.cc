@@ -2,7 +2,6 @@
 // Tests descriptions of modules' probes: what is read from them, which ones an instrument takes,
 // and the programs that are made for them, run on hits.
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 
 #include "cli/fkt_record/instruments/module_file.h"
 #include "lib/instrument/probe_plan.h"
+#include "tests/unit/raw_memory.h"
 
 using namespace fkt;
 
@@ -37,12 +37,6 @@ std::string probe_refusal(const std::string& text) {
 
 std::string wrong(const std::string& description) {
   return parse_probe("m", description).wrong;
-}
-
-int read_memory(void* to, __u64 address, __u32 bytes) {
-  if (address < 4096) return 1;
-  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
-  return 0;
 }
 
 __u64 no_context(const __u64*, __u32, __u32) {
@@ -127,7 +121,7 @@ TEST_CASE("a probe's program tests and fetches its fields") {
                             reinterpret_cast<std::uintptr_t>(queue)};
     words.assign(program.words, 0);
     fkt_emitted out = {words.data(), 0, 0};
-    return fkt_program_run(&program, values, &out, read_memory, no_context);
+    return fkt_program_run(&program, values, &out, fkt::test::read_raw, no_context);
   };
   char queue[32] = "odd, and more than 16";
   std::vector<__u64> words;

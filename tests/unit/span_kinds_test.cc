@@ -315,7 +315,8 @@ TEST_CASE("a scan of more kinds than have tables of their own") {
   b.pid(0, 42);
   std::uint64_t clock = T;
   for (unsigned i = 0; i < 4000; i++) {
-    const std::uint32_t id = begins[begins.size() - 1 - random() % 60 * (random() % 25 + 1)];
+    const std::uint32_t id =
+        begins[begins.size() - 1 - random() % 60 * (random() % 25 + 1) % begins.size()];
     b.event(0, clock += 1 + random() % 90, id, random() % 3);
     if (random() % 4 == 0) b.event(0, clock += 5, 0xf00 + random() % 64, fkt_pair_arg(3, 0));
     clock += 5;

@@ -6,12 +6,12 @@
 
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <fstream>
 #include <string>
 
 #include "lib/instrument/user_plan.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/raw_memory.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -62,11 +62,6 @@ std::string no_user_plan(const std::string& text, std::size_t most = 10) {
   return plan ? "made" : plan.error().message;
 }
 
-int read_own_memory(void* to, __u64 address, __u32 bytes) {
-  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
-  return 0;
-}
-
 __u64 without_context(const __u64*, __u32, __u32) {
   return 0;
 }
@@ -80,7 +75,7 @@ std::vector<__u64> user_words(const std::string& values_and_condition,
   const fkt_program& program = plan->programs[0].entry.program();
   std::vector<__u64> words(program.words);
   fkt_emitted out{words.data(), 0, 0};
-  if (fkt_program_run(&program, registers.data(), &out, read_own_memory, without_context) !=
+  if (fkt_program_run(&program, registers.data(), &out, read_raw, without_context) !=
       FKT_RUN_KEEP) {
     return {};
   }
@@ -107,12 +102,11 @@ std::vector<__u64> call_words(const std::string& values_and_condition,
   hit[FKT_CALL_RESULT] = returned.result;
   hit[FKT_CALL_DURATION] = returned.ticks;
   fkt_emitted out{hit.data() + FKT_CALL_FIRST_KEPT, 0, 0};
-  if (fkt_program_run(&entry, registers.data(), &out, read_own_memory, without_context) !=
-      FKT_RUN_KEEP) {
+  if (fkt_program_run(&entry, registers.data(), &out, read_raw, without_context) != FKT_RUN_KEEP) {
     return {};
   }
   out = {words.data(), 0, 0};
-  if (fkt_program_run(&exit, hit.data(), &out, read_own_memory, without_context) != FKT_RUN_KEEP) {
+  if (fkt_program_run(&exit, hit.data(), &out, read_raw, without_context) != FKT_RUN_KEEP) {
     return {};
   }
   words.resize(out.used);
@@ -291,8 +285,8 @@ TEST_CASE("arguments of programs' probes") {
     REQUIRE(block);
     __u64 word = 0;
     fkt_emitted out{&word, 0, 0};
-    CHECK(fkt_program_run(&block->program(), registers.data(), &out, read_own_memory,
-                          without_context) == FKT_RUN_KEEP);
+    CHECK(fkt_program_run(&block->program(), registers.data(), &out, read_raw, without_context) ==
+          FKT_RUN_KEEP);
     return word;
   };
   CHECK(value("8@%rax") == 0x1122334455667788);
