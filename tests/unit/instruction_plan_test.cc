@@ -5,6 +5,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <string>
 
 #include "lib/instrument/instruction_plan.h"

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <fstream>
 #include <string>
 
