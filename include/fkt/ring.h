@@ -120,9 +120,9 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_PAGE_MAX_BYTES 0x4000U
 #define FKT_RING_CLOSED 0x8000U /* the page is closed, no event fits */
 #define FKT_RING_GAP 0x9000U /* the page is closed, and events are being lost */
-/* In none[]: odd, so that the header whose page_bytes are there would be aligned as a page's is. */
-#define FKT_RING_NOWHERE 1
-#define FKT_RING_OPENING 3
+/* In none[]. */
+#define FKT_RING_NOWHERE 0
+#define FKT_RING_OPENING 1
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
 /*
  * last_pid: likewise, but not because a switch is being written: the last event is of a thread that must not be found
@@ -146,7 +146,7 @@ struct fkt_ring {
 	u64 gap_from; /* clock of the current gap's first lost event; only grows */
 	u64 clock_back; /* events whose clock had stepped back, since the start */
 	u64 pair[FKT_PAIR_KINDS]; /* `word` right after the last begin of each kind that can be joined */
-	u32 none[4] __attribute__((aligned(8))); /* zeros */
+	u32 none[2]; /* zeros */
 
 	/* Written by the drain only. */
 	u32 limit __attribute__((aligned(FKT_LINE_BYTES))); /* first running number without a page */
@@ -194,6 +194,15 @@ static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ri
 static __always_inline u64 fkt_ring_no_page(const struct fkt_ring *r, u32 which)
 {
 	return (u64)(unsigned long)&r->none[which] - offsetof(struct fkt_page_header, page_bytes);
+}
+
+/*
+ * h: the open page or fkt_ring_no_page(). The latter is not aligned as a header, and has no field but page_bytes: so h
+ * is not dereferenced.
+ */
+static __always_inline const u32 *fkt_ring_page_bytes(const struct fkt_page_header *h)
+{
+	return (const u32 *)((const char *)h + offsetof(struct fkt_page_header, page_bytes));
 }
 
 /* Called before the open page is closed. */

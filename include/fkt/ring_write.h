@@ -363,7 +363,7 @@ static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *
 	 * If an interrupt comes here, the page may be another's meanwhile: then this value is arbitrary, but the
 	 * exchange fails.
 	 */
-	if (unlikely(fkt_local_is_less32(&(*h)->page_bytes, fkt_ring_offset(*next))))
+	if (unlikely(fkt_local_is_less32(fkt_ring_page_bytes(*h), fkt_ring_offset(*next))))
 		return false;
 	FKT_RING_STEP(before_exchange);
 	if (unlikely(!fkt_here_cmpxchg(&r->word, &word, *next)))

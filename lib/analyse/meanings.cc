@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/meanings.h"
 
-#include <algorithm>
-
 namespace fkt {
 
 Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
@@ -22,9 +20,8 @@ Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
     if (key == nullptr) continue;
     meaning.same_key = !is_syscall(meaning.kind);
     meaning.word = static_cast<std::uint8_t>(key->word);
-    if (key->shift >= 64) continue;
     meaning.shift = static_cast<std::uint8_t>(key->shift);
-    meaning.unused = static_cast<std::uint8_t>(64 - std::min(key->bits, 64U));
+    meaning.bits = static_cast<std::uint8_t>(key->bits);
   }
   for (const std::uint16_t id : {FKT_E_MASK, FKT_E_TABLE}) meanings_[id].async = any_async;
 }

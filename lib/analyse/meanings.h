@@ -20,15 +20,15 @@ struct Meaning {
   bool same_key = false;
   bool late = false;   // as EventType::late: the first word has the time or the duration
   bool async = false;  // it may begin or end asynchronous spans (lib/analyse/async_spans.h)
-  std::uint8_t word = 0, shift = 0;  // bit field of the key; word 0: the argument
-  std::uint8_t unused = 64;          // 64 minus the number of its bits
-  std::uint16_t begin = 0;           // id of the kind's first begin event; 0: none
+  std::uint8_t word = 0, shift = 0, bits = 0;  // bit field of the key; word 0: the argument
+  std::uint16_t begin = 0;                     // id of the kind's first begin event; 0: none
 
   // Returns the key; 0 when the event has none or too few words.
   std::uint64_t value(const Event& event) const {
     if (word > event.words.size()) return 0;
     const std::uint64_t whole = word == 0 ? event.arg : event.words[word - 1];
-    return unused < 64 ? whole >> shift & ~std::uint64_t{0} >> unused : 0;
+    const std::uint64_t shifted = shift < 64 ? whole >> shift : 0;
+    return bits < 64 ? shifted & ((1ULL << bits) - 1) : shifted;
   }
   // Returns when the span begins that the event begins (ticks).
   std::uint64_t begins_at(const Event& event) const {

@@ -115,8 +115,6 @@ class SpanStacks {
     }
   };
   Place at(std::uint32_t number, TaskIndex index) { return {task(index), cpu(number)}; }
-  // As at(), for a CPU and a task for which at() was called before.
-  Place known(std::uint32_t number, TaskIndex index) { return {tasks_[index], cpus_[number]}; }
 
   Task& task(TaskIndex index) {
     if (index >= tasks_.size()) tasks_.resize(index + 1);

@@ -64,14 +64,9 @@ class Tasks {
     return cpu < by_cpu_.size() ? by_cpu_[cpu] : kNoTask;
   }
 
-  // Returns whether events with this id may change tasks, or which task a number means: fork, exec,
-  // exit, pid_free, rename and switch.
-  static constexpr bool changes(std::uint16_t id) {
-    return id >= FKT_E_SWITCH_R && id <= FKT_E_RENAME;
-  }
-  // Applies such an event; others have no effect. task: running(event).
+  // Applies fork, exec, exit, pid_free, rename and switch events. task: running(event).
   void apply(const Event& event, TaskIndex task) {
-    if (changes(event.id)) change(event, task);
+    if (event.id >= FKT_E_SWITCH_R && event.id <= FKT_E_RENAME) change(event, task);
   }
 
   // What is needed to find tasks by number from a given time on, without names and processes.

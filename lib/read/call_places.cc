@@ -170,8 +170,8 @@ class CallPlaces::Answerer : public Walked {
     if (query.call->is_end) need_all_if_interrupt_at(clock);
     query.has_place = pid_ == query.call->pid;
   }
-  // The end of a call is placed before interrupts that begin at the same time. Here only the last
-  // item is known, and several may have begun then: so the whole page has to be read.
+  // If an interrupt begins at the time of a call's end, PageSplitter places the end before that
+  // interrupt. How many interrupts begin then is not known here: the page must be read entirely.
   void need_all_if_interrupt_at(std::uint64_t time) {
     if (any() && clock() == time && rules_.on_cpu[fkt_word_id(page_.words[last_at_])] > 0) {
       needs_all();

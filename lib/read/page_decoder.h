@@ -104,8 +104,9 @@ class PageDecoder {
   // Sets `event` to the next event. After `damaged` it must not be called again.
   Step next(Event& event);
 
-  // Reads events up to the next gap, to damage or to the end, all of which next() tells then, and
-  // calls each(id, clock, word) for each: its id, its time (ticks), and the position of its word.
+  // Reads events as long as they are of the two most common forms (of a fixed number of words, or a
+  // pair), and calls each(id, clock, word) for each: its id, its time (ticks), and the position of
+  // its word. What follows, whatever it is, is for next().
   template <class Each>
   void next_ids(Each each);
 
@@ -245,40 +246,25 @@ void PageDecoder::next_ids(Each each) {
   if (half_id_ != 0) return;
   for (std::size_t left = words_.left(); left > 0; left = words_.left()) {
     const std::uint64_t word = words_.front();
-    const std::uint32_t arg = fkt_word_arg(word);
     const std::uint16_t entry = (*table_)[fkt_word_id(word)];
     const auto at = static_cast<std::uint32_t>(all_words_ - left);
-    std::uint64_t clock = fkt_word_clock(word, clock_);
-    std::uint32_t next_pid = pid_;
-    std::size_t count = entry;
-    if (entry > WordTable::kMaxWords) {
-      if (entry & WordTable::kPair) {
-        const PairType& pair = table_->pair(entry);
-        const std::uint64_t end = clock + (arg ? fkt_pair_ticks(arg) : 0);
-        if (end > end_clock_) return;
-        each(pair.begin, clock, at);
-        if (arg != 0) each(pair.end, end, at);
-        clock_ = end;
-        words_.take();
-        continue;
-      }
-      if (entry == WordTable::kLost || entry == WordTable::kUnknown) return;
-      if (entry == WordTable::kPid || entry == WordTable::kTime) {
-        if (entry == WordTable::kPid) pid_ = arg & FKT_PID_MASK;
-        if (entry == WordTable::kTime) clock = fkt_time_word_clock(word, clock_);
-        clock_ = clock;
-        words_.take();
-        continue;
-      }
-      const bool variable = (entry & WordTable::kVariable) != 0;
-      count = variable ? arg & FKT_VAR_MASK : entry & WordTable::kMaxWords;
-      if (!variable) next_pid = arg & FKT_PID_MASK;
+    const std::uint64_t clock = fkt_word_clock(word, clock_);
+    if (entry <= WordTable::kMaxWords) {
+      if (clock > end_clock_ || entry >= left) return;
+      each(static_cast<std::uint16_t>(fkt_word_id(word)), clock, at);
+      clock_ = clock;
+      words_.take(1 + entry);
+      continue;
     }
-    if (clock > end_clock_ || count >= left) return;
-    each(static_cast<std::uint16_t>(fkt_word_id(word)), clock, at);
-    clock_ = clock;
-    pid_ = next_pid;
-    words_.take(1 + count);
+    const std::uint32_t arg = fkt_word_arg(word);
+    if ((entry & WordTable::kPair) == 0 || arg == 0) return;
+    const PairType& pair = table_->pair(entry);
+    const std::uint64_t end = clock + fkt_pair_ticks(arg);
+    if (end > end_clock_) return;
+    each(pair.begin, clock, at);
+    each(pair.end, end, at);
+    clock_ = end;
+    words_.take();
   }
 }
 

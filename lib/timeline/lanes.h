@@ -108,7 +108,7 @@ class Lanes : public StateObserver {
 
   // tasks: tells the idle tasks, which get no lane.
   Lanes(const TimeScale& scale, const Tasks& tasks, std::size_t most_wakes = kMostWakes)
-      : StateObserver(false), scale_(scale), tasks_(tasks), most_wakes_(most_wakes) {}
+      : scale_(scale), tasks_(tasks), most_wakes_(most_wakes) {}
 
   void slice(const Slice& slice) override;
   // Adds a finished cell of another picture. active: ticks that it adds to Lane::active.

@@ -17,8 +17,7 @@ namespace fkt {
 class SliceRelay : public StateObserver {
  public:
   // `to` must outlive this object. Only this object's thread uses it until finish() has returned.
-  explicit SliceRelay(StateObserver& to)
-      : StateObserver(false), to_(to), worker_([this] { work(); }) {}
+  explicit SliceRelay(StateObserver& to) : to_(to), worker_([this] { work(); }) {}
   ~SliceRelay() override { finish(); }
   SliceRelay(const SliceRelay&) = delete;
   SliceRelay& operator=(const SliceRelay&) = delete;

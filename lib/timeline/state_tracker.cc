@@ -65,8 +65,6 @@ StateTracker::StateTracker(const TraceInfo& info, const Meanings& meanings, Span
 // A checkpoint has no asynchronous spans: those that are open at a cut are known from their ends
 // on.
 void StateTracker::restart(const Checkpoint& checkpoint) {
-  settle_all();
-  changes_++;
   std::vector<AsyncSpans::Ended> unknown;
   asyncs_.drop(unknown);
   CheckpointMapping places;
@@ -106,8 +104,7 @@ void StateTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping
   }
 }
 
-StateTracker::Saved StateTracker::save() {
-  settle_all();
+StateTracker::Saved StateTracker::save() const {
   Saved saved(states_.without_tasks(), asyncs_);
   saved.count_ = tasks_.size();
   saved.numbers_ = tasks_.numbers();
@@ -163,7 +160,6 @@ Slice StateTracker::state_slice(TaskIndex index, const TaskStates::Now& now, std
 void StateTracker::Change::changes(TaskIndex index, const TaskStates::Now& now, TaskState,
                                    std::uint64_t at, bool seen) {
   if (observer == nullptr || now.state == TaskState::unknown || at <= now.since) return;
-  tracker.settle_task(index);
   observer->slice(tracker.state_slice(index, now, at, seen));
 }
 
@@ -212,104 +208,17 @@ void StateTracker::Change::got_cpu(std::uint32_t number, TaskIndex index,
                   .runs = at});
 }
 
-inline TaskIndex StateTracker::arrive(const Event& event, Last& last, Change& change) {
-  if (last.pid == event.pid && last.changes == changes_) [[likely]]
-    return last.task;
-  settle(event.cpu);
-  const TaskIndex running = tasks_.running(event);
-  states_.arrive(event, running, change);
-  stacks_.at(event.cpu, running);
-  last.pid = event.pid;
-  last.task = running;
-  last.changes = changes_;
-  return running;
-}
-
-void StateTracker::forget_numbers(const Event& event, Last& last) {
-  last.pid = ~0U;
-  const bool stays_alive =
-      is_switch(event.id) && event.id != FKT_E_SWITCH_X && event.id != FKT_E_SWITCH_Z;
-  changes_ += !stays_alive;
-}
-
-inline bool StateTracker::begin_fresh(const Event& event, const Meaning& meaning, TaskIndex running,
-                                      Last& last) {
-  settle(event.cpu);
-  const Stacks::Place place = stacks_.known(event.cpu, running);
-  const Stack& stack = place.stack_of(meaning);
-  // Words may name the type or the time; spans that cannot be around this one are dropped.
-  const bool plain = event.words.empty() && !meaning.late && place.task.fresh == 0 &&
-                     open_around(stack, meaning.kind) == stack.depth;
-  if (!plain) return false;
-  last.fresh = true;
-  last.of_cpu = &stack == &place.cpu.stack;
-  last.depth = static_cast<std::uint8_t>(std::min(stack.depth + 1, kDeepest));
-  last.kind = meaning.kind;
-  last.match = meaning.value(event);
-  last.type = begun_type(*types_, meaning, event, last.match);
-  last.begin = event.clock;
-  place.task.fresh++;
-  return true;
-}
-
-inline bool StateTracker::end_fresh(const Event& event, const Meaning& meaning, Last& last,
-                                    StateObserver* observer) {
-  if (!last.fresh || !meaning.ends(last.kind, last.match, meaning.value(event))) return false;
-  last.fresh = false;
-  stacks_.known(event.cpu, last.task).task.fresh--;
-  if (observer == nullptr) return true;
-  observer->slice({.kind = last.of_cpu ? SliceKind::interrupt : SliceKind::call,
-                   .depth = last.depth,
-                   .begun = true,
-                   .ended = true,
-                   .cpu = event.cpu,
-                   .task = last.task,
-                   .value = last.type,
-                   .in = kNoType,
-                   .from = last.begin,
-                   .to = last.begin + meaning.duration(event, last.begin),
-                   .told = last.begin});
-  return true;
-}
-
-void StateTracker::settle_fresh(std::uint32_t number) {
-  Last& last = last_[number];
-  last.fresh = false;
-  const Stacks::Place place = stacks_.known(number, last.task);
-  place.task.fresh--;
-  Open& span = (last.of_cpu ? place.cpu.stack : place.task.stack).push();
-  span.type = last.type;
-  span.kind = last.kind;
-  span.match = last.match;
-  span.begin = span.told = last.begin;
-}
-
-void StateTracker::settle_all() {
-  for (std::uint32_t number = 0; number < last_.size(); number++) settle(number);
-}
-
 void StateTracker::apply(const Event& event, StateObserver* observer) {
   Change change{*this, event.clock, observer};
   if (event.id == kGapBegins) return begin_gap(event, change);
-  if (event.cpu >= last_.size()) last_.resize(event.cpu + 1);
-  Last& last = last_[event.cpu];
-  const TaskIndex running = arrive(event, last, change);
-  const Meaning& meaning = (*meanings_)[event.id];
-  if (observer == nullptr || !observer->takes_events()) {
-    if (meaning.role == Role::end && end_fresh(event, meaning, last, observer)) return;
-    if (meaning.role == Role::begin && begin_fresh(event, meaning, running, last)) return;
-  }
-  settle(event.cpu);
-  settle_task(running);
+  const TaskIndex running = tasks_.running(event);
   Step step;
+  states_.arrive(event, running, change);
   if (event.is_gap()) {
     drop_asyncs(event.clock, observer);
   } else {
-    if (Tasks::changes(event.id) && !is_wake_up(event.id)) {
-      tasks_.apply(event, running);
-      forget_numbers(event, last);
-      if (!is_switch(event.id)) settle_all();
-    }
+    tasks_.apply(event, running);
+    const Meaning& meaning = (*meanings_)[event.id];
     switch (meaning.role) {
       case Role::point:
         point(event, running, change, step);
@@ -322,7 +231,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
         break;
     }
   }
-  if (observer != nullptr && observer->takes_events()) observer->event(event, running, step);
+  if (observer != nullptr) observer->event(event, running, step);
 }
 
 void StateTracker::point(const Event& event, TaskIndex running, Change& change, Step& step) {
@@ -336,7 +245,6 @@ void StateTracker::point(const Event& event, TaskIndex running, Change& change, 
     const TaskIndex next = tid == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(tid);
     states_.switches(event, running, next, tasks_, change);
   } else if (event.id == FKT_E_MASK) {
-    settle_all();
     states_.masks(event);
   }
   stacks_.point(event, running, tasks_, states_.who_runs().in_gap(), change);
@@ -381,8 +289,6 @@ void StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex run
 }
 
 void StateTracker::begin_gap(const Event& event, Change& change) {
-  settle_all();
-  changes_++;
   states_.begin_gap(event, tasks_, change);
   const auto tasks = static_cast<TaskIndex>(stacks_.tasks().size());
   stacks_.begin_gap(event.cpu, states_.who_runs().running_elsewhere(event.cpu, tasks), tasks_,
@@ -406,8 +312,7 @@ void StateTracker::show(const std::vector<AsyncSpans::Ended>& ended, std::uint64
   }
 }
 
-void StateTracker::finish(std::uint64_t clock, StateObserver& observer) {
-  settle_all();
+void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
   for (std::uint32_t number = 0; number < stacks_.cpus().size(); number++) {
     const CpuNow& now = stacks_.cpus()[number];
     if (now.running == kNoTask || now.since >= clock) continue;

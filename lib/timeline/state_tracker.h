@@ -57,11 +57,7 @@ struct Wake {
 
 class StateObserver {
  public:
-  // takes_events: event() is called. Without it the tracker need not tell how deep events nest, and
-  // is faster.
-  explicit StateObserver(bool takes_events = true) : takes_events_(takes_events) {}
   virtual ~StateObserver() = default;
-  bool takes_events() const { return takes_events_; }
   // The slices of one CPU, task or type of asynchronous spans and of one depth come in time order
   // and do not overlap.
   virtual void slice(const Slice& slice) = 0;
@@ -70,9 +66,6 @@ class StateObserver {
   virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
   // Returns true when the observer needs no further slices.
   virtual bool enough() const { return false; }
-
- private:
-  bool takes_events_;
 };
 
 class StateTracker {
@@ -87,13 +80,13 @@ class StateTracker {
   // StateTracker from at().
   void restart(const Checkpoint& checkpoint);
   // Reports everything that is open at `clock` (ticks), as slices whose end was not seen.
-  void finish(std::uint64_t clock, StateObserver& observer);
+  void finish(std::uint64_t clock, StateObserver& observer) const;
 
   const Tasks& tasks() const { return tasks_; }
 
   // The state at one moment, in compact form.
   class Saved;
-  Saved save();
+  Saved save() const;
   // Returns a StateTracker in the state `saved`, which must be an earlier state of this one. Its
   // tasks have numbers but no names.
   StateTracker at(const Saved& saved) const;
@@ -110,9 +103,7 @@ class StateTracker {
   // What is kept of spans, tasks and CPUs.
   struct Kept {
     using Span = Open;
-    struct Task {
-      std::uint32_t fresh = 0;  // number of CPUs whose Last::fresh is a span of the task
-    };
+    struct Task {};
     struct Cpu {
       TaskIndex running = kNoTask;  // the task of the open run slice; kNoTask: there is none
       bool begun = false;
@@ -141,38 +132,6 @@ class StateTracker {
   }
   Slice state_slice(TaskIndex index, const TaskStates::Now& now, std::uint64_t to,
                     bool ended) const;
-  // What is known from the last event of a CPU.
-  struct alignas(64) Last {
-    std::uint32_t pid = ~0U;    // thread of the event; ~0: it may mean another task now
-    TaskIndex task = kNoTask;   // that it meant
-    std::uint64_t changes = 0;  // changes_ at that time
-    // It began a span, which is not on its stack yet: most spans end with the next event of their
-    // CPU, and never need to be there.
-    bool fresh = false;
-    bool of_cpu = false;  // the span's stack is that of the CPU
-    std::uint8_t depth = 0;
-    SpanKind kind{};
-    TypeIndex type = kNoType;
-    std::uint64_t match = 0, begin = 0;
-  };
-  // Tells states_ that the event comes, and returns the task that runs. Most events are by the
-  // thread of the CPU's event before, which is the same task, and states_ knows that it runs.
-  TaskIndex arrive(const Event& event, Last& last, Change& change);
-  // Call for events that may change what numbers mean, after they were applied to tasks_.
-  void forget_numbers(const Event& event, Last& last);
-  // Each returns true if it has applied the event: one that begins a span, which is kept in `last`,
-  // or one that ends the span in `last`.
-  bool begin_fresh(const Event& event, const Meaning& meaning, TaskIndex running, Last& last);
-  bool end_fresh(const Event& event, const Meaning& meaning, Last& last, StateObserver* observer);
-  // Put spans that were kept in last_ on their stacks: that of a CPU, those of a task, all.
-  void settle(std::uint32_t number) {
-    if (last_[number].fresh) settle_fresh(number);
-  }
-  void settle_fresh(std::uint32_t number);
-  void settle_task(TaskIndex index) {
-    if (index < stacks_.tasks().size() && stacks_.tasks()[index].fresh > 0) settle_all();
-  }
-  void settle_all();
   // `step` is filled in its place: a copy of it, right after its parts were written, would wait for
   // each of them to be stored.
   void point(const Event& event, TaskIndex running, Change& change, Step& step);
@@ -199,8 +158,6 @@ class StateTracker {
   TaskStates states_;
   Stacks stacks_;
   AsyncSpans asyncs_;
-  std::vector<Last> last_;     // by CPU
-  std::uint64_t changes_ = 0;  // of what numbers mean, or of what several CPUs run
 };
 
 class StateTracker::Saved {

@@ -19,14 +19,17 @@ struct AreaOfPages {
   std::uint64_t begin = 0, end = 0;  // of the pages in the file
   std::vector<fkt_group_entry> groups;
 
-  // Three pages of CPU 0 and two of CPU 1, each with one event: in the file in the order 0 0 1 0 1.
+  // Pages of two CPUs with one event each, whose argument is the page's number in the file: of the
+  // five first, three are of CPU 0 and two of CPU 1, in the order 0 0 1 0 1.
   // group_pages: pages in a compressed group; 0: not compressed.
-  explicit AreaOfPages(std::size_t group_pages = 0) {
+  explicit AreaOfPages(std::size_t group_pages = 0, std::uint32_t pages = 5) {
     TraceBuilder builder(kPageBytes);
     builder.in_groups(group_pages);
     std::uint64_t clock = T;
-    for (const std::uint32_t cpu : {0, 0, 1, 0, 1}) {
-      builder.event(cpu, clock += 100, FKT_E_SYS_ENTRY, 39).close_page(cpu);
+    constexpr std::uint32_t cpus[] = {0, 0, 1, 0, 1};
+    for (std::uint32_t number = 0; number < pages; number++) {
+      const std::uint32_t cpu = cpus[number % 5];
+      builder.event(cpu, clock += 100, FKT_E_SYS_ENTRY, number).close_page(cpu);
     }
     file = builder.finish();
     begin = builder.pages_offset();
