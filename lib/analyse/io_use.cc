@@ -186,10 +186,12 @@ void IoUse::add_step(const Event& event, const EventType& type, Step step, TaskI
 }
 
 // Returns the asker of the first part of these sectors whose asker is known, and forgets all that
-// asked for a part of them.
+// asked for a part of them. A request that is no read or write of sectors, such as a SCSI command
+// of a program, has the sector 2^64 - 1.
 IoUse::Asker IoUse::take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes) {
   const auto first = askers_.lower_bound(std::pair(device, sector));
-  const auto behind = askers_.lower_bound(std::pair(device, sector + bytes / 512));
+  const auto behind = askers_.lower_bound(
+      std::pair(device, sector + std::min(bytes / 512, ~std::uint64_t{0} - sector)));
   if (first == askers_.end() || first == behind) return {};
   const Asker asker = first->second;
   askers_.erase(first, behind);

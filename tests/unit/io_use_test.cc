@@ -201,3 +201,16 @@ TEST_CASE("sockets of version 6") {
         "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
         "1,50,0,100,100,100,100,receive,42,work,tcp,4343,[fe80::1]:80\r\n");
 }
+
+TEST_CASE("a request without sectors is nobody's who waited for others") {
+  Recording r;
+  constexpr std::uint64_t kMapped = 253 << 20, kNone = ~std::uint64_t{0};
+  r.point(42, 100, kQueue, {kDisk, kDisk, 0, 0});  // a flush
+  r.point(42, 110, kQueue, {kMapped, kMapped, 0, 2048});
+  r.point(43, 200, kIssue, {0xa0, kDisk, kNone, 512, 0});
+  r.point(43, 300, kComplete, {0xa0, 512, 0});
+  const auto [rows, csv] = r.table(IoUse::Table::disks);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].object.device == kDisk);
+  CHECK(rows[0].sums.bytes == 512);
+}
