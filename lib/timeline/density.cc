@@ -13,9 +13,10 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kPagesAtOnce = 64;  // pages that a thread takes at a time
-constexpr std::size_t kMostPerPage = 64;  // pieces of a page
-constexpr std::uint64_t kSplitCost = 2;   // splitting a word takes as long as decoding so many
+constexpr std::size_t kPagesAtOnce = 64;       // pages that a thread takes at a time
+constexpr std::size_t kMostPerPage = 64;       // pieces of a page
+constexpr std::size_t kMostPerSplitPage = 16;  // it is split as a whole for any of its pieces
+constexpr std::uint64_t kSplitCost = 2;        // splitting a word takes as long as decoding so many
 
 std::vector<std::uint32_t> cpus_of(std::span<const PageRef> pages) {
   std::vector<std::uint32_t> cpus;
@@ -84,7 +85,7 @@ Density::Density(const Trace& trace)
   }
   counts_.resize(pages * layers_.size());
   per_page_ = std::clamp<std::size_t>(std::bit_floor(kMostPieces / std::max<std::size_t>(pages, 1)),
-                                      1, kMostPerPage);
+                                      1, trace.splits_pages() ? kMostPerSplitPage : kMostPerPage);
   piece_words_ = trace.info().page_bytes / 8 / static_cast<std::uint32_t>(per_page_);
   pieces_.resize(pages * per_page_);
   in_piece_.resize(pages * per_page_ * layers_.size());
@@ -150,12 +151,13 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   edge.lost_first = begins_with_lost_word(page);
   const std::size_t layers = layers_.size();
   Piece* const pieces = &pieces_[index * per_page_];
-  Count* const in_pieces = &in_piece_[index * per_page_ * layers];
-  std::size_t piece = 0;            // the first piece that has not begun
-  std::uint32_t next_piece_at = 0;  // begins at the first event from this word on
-  Count* in_piece = nullptr;        // of the piece before it
+  std::vector<std::uint32_t> in_pieces(per_page_ * layers);  // [piece][layer]
+  std::size_t piece = 0;                                     // the first piece that has not begun
+  std::uint32_t next_piece_at = 0;    // begins at the first event from this word on
+  std::uint32_t* in_piece = nullptr;  // of the piece before it
+  const auto words = static_cast<std::uint32_t>(page.words.size() / per_page_ + 1);  // of a piece
   const auto begin_piece = [&](std::uint64_t clock, std::uint32_t word) {
-    for (; piece < per_page_ && word >= next_piece_at; next_piece_at += piece_words_) {
+    for (; piece < per_page_ && word >= next_piece_at; next_piece_at += words) {
       in_piece = &in_pieces[piece * layers];
       pieces[piece++] = {clock, word};
     }
@@ -186,8 +188,12 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   while (piece < per_page_) {
     pieces[piece++] = {page.header.end_clock, static_cast<std::uint32_t>(page.words.size())};
   }
-  Count* const counts = &counts_[index * layers];
-  for (std::size_t at = 0; at < per_page_ * layers; at++) counts[at % layers] += in_pieces[at];
+  std::uint32_t* const counts = &counts_[index * layers];
+  Count* const kept = &in_piece_[index * per_page_ * layers];
+  for (std::size_t at = 0; at < in_pieces.size(); at++) {
+    counts[at % layers] += in_pieces[at];
+    kept[at] = static_cast<Count>(std::min(in_pieces[at], kMostInPiece));
+  }
 }
 
 // Finds the gaps from what the pages say, as CpuStream does (lib/read/cpu_stream.cc).
@@ -220,11 +226,20 @@ void Density::find_gaps() {
     cpu.last_clock = edge.last_clock;
     if (!edge.whole) sequence.skip();
   }
+  const std::uint64_t end = recording_end(trace_);
+  std::map<std::uint32_t, Gap> last;  // gaps that were open at the end
   if (trace_.info().totals) {
     for (const CpuTotals& cpu : trace_.info().totals->per_cpu) {
-      if (cpu.gap_lost == 0) continue;
-      gaps_.push_back({cpu.cpu, cpu.gap_from, trace_.info().totals->stop_clock, cpu.gap_lost});
+      if (cpu.gap_lost != 0) last[cpu.cpu] = {cpu.cpu, cpu.gap_from, end, cpu.gap_lost};
     }
+  }
+  for (std::size_t i = 0; i < cpus.size(); i++) {
+    if (!cpus[i].sequence.hole()) continue;
+    const std::uint64_t lost = last.contains(cpus_[i]) ? last[cpus_[i]].lost : 0;
+    last[cpus_[i]] = {cpus_[i], cpus[i].last_clock, end, lost};
+  }
+  for (const auto& [cpu, gap] : last) {
+    if (gap.from < end) gaps_.push_back(gap);
   }
   std::ranges::sort(gaps_, {}, [](const Gap& gap) { return std::pair(gap.cpu, gap.from); });
 }

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -93,7 +94,10 @@ class Density {
   const std::vector<Damage>& damage() const { return damage_; }
 
  private:
-  using Count = std::uint16_t;  // of events in a page; one of 64 KiB has at most 8192 words
+  // Number of events in a piece. Only a page into which very many ends of calls go has pieces with
+  // more; they are shown with kMostInPiece.
+  using Count = std::uint16_t;
+  static constexpr std::uint32_t kMostInPiece = std::numeric_limits<Count>::max();
   // What a page says about lost events; kept until all pages are read.
   struct Edge {
     bool readable = false, whole = false;
@@ -134,12 +138,12 @@ class Density {
   std::vector<std::uint32_t> cpus_;
   std::vector<std::vector<std::uint32_t>> pages_of_;  // by CPU: positions of its pages
   std::vector<unsigned> layers_;
-  std::vector<std::uint8_t> slot_;  // by event id: position in layers_
-  std::vector<Count> counts_;       // [page][layer]
-  std::size_t per_page_ = 1;        // pieces of a page
-  std::uint32_t piece_words_ = 0;   // approximate size of a piece (words)
-  std::vector<Piece> pieces_;       // [page][piece]; a piece without events equals the next one
-  std::vector<Count> in_piece_;     // [page][piece][layer]
+  std::vector<std::uint8_t> slot_;     // by event id: position in layers_
+  std::vector<std::uint32_t> counts_;  // [page][layer]
+  std::size_t per_page_ = 1;           // pieces of a page
+  std::uint32_t piece_words_ = 0;      // size of a piece of a page that is not split (words)
+  std::vector<Piece> pieces_;          // [page][piece]; a piece without events equals the next one
+  std::vector<Count> in_piece_;        // [page][piece][layer]
   std::vector<std::atomic<bool>> added_;  // by page
   std::vector<Edge> edges_;               // by page; empty after finish()
   std::vector<bool> unusable_;            // by page

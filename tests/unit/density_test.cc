@@ -2,7 +2,9 @@
 // Compares densities with a count of all events one by one.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "lib/read/event_merge.h"
 #include "lib/timeline/density.h"
@@ -172,6 +174,52 @@ TEST_CASE("a gap that never closed is one too") {
   CHECK(density.gaps()[0].from == T + 200);
   CHECK(density.gaps()[0].to == T + 9000);
   CHECK(density.gaps()[0].lost == 7);
+}
+
+TEST_CASE("behind a CPU's last page that is damaged is a gap") {
+  Bytes file = busy_recording();
+  const Result<Trace> whole = Trace::from_bytes(file);
+  REQUIRE(whole);
+  for (const PageRef& page : whole->pages()) {
+    const bool is_last = std::ranges::none_of(whole->pages(), [&](const PageRef& other) {
+      return other.cpu == page.cpu && other.seq > page.seq;
+    });
+    if (is_last && page.cpu != 5) file[page.offset + 100] ^= std::byte{1};
+  }
+  const Result<Trace> trace = Trace::from_bytes(file);
+  PassControl control;
+  const Density density(*trace, 1, control);
+  std::map<std::uint32_t, std::uint64_t> last;  // by CPU: clock of the last event (ticks)
+  for (const Event& event : trace->events()) {
+    if (!event.is_gap()) last[event.cpu] = event.clock;
+  }
+  std::map<std::uint32_t, std::uint64_t> open;  // by CPU: begin of the gap up to the end (ticks)
+  for (const Gap& gap : density.gaps()) {
+    if (gap.to == recording_end(*trace)) open[gap.cpu] = gap.from;
+  }
+  last.erase(5);
+  CHECK(open == last);
+}
+
+TEST_CASE("more ends of calls go into a page than a page has words") {
+  constexpr std::uint32_t kCalls = 70'000;
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + "name\tfunction\t3\tf\n");
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
+  for (std::uint32_t i = 0; i < kCalls; i++) {
+    b.event(0, T + 1'000'000 + i, FKT_E_CALL, 3, {fkt_call_word(T + 200 + 3 * i, 2)});
+  }
+  b.event(0, T + 2'000'000, FKT_E_SYS_EXIT, 0);
+  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  REQUIRE(trace);
+  PassControl control;
+  const Density density(*trace, 1, control);
+  for (const std::uint32_t cells : {1U, 7U}) {
+    const DensityCells picture = density.cells({T, recording_end(*trace) + 1, cells});
+    CHECK(std::accumulate(picture.events.begin(), picture.events.end(), std::uint64_t{0}) ==
+          kCalls + 2);
+  }
 }
 
 TEST_CASE("gaps that share a column are one piece") {
