@@ -165,6 +165,11 @@ enum fkt_section {
 	 */
 	FKT_SEC_DEFINITIONS = 13,
 	/*
+	 * Only in a slice: likewise, the calls that ended in its pages, and whose events are in pages that it does not
+	 * have, because they were written later, when calls that they were in had ended. CPU: on which it ended.
+	 */
+	FKT_SEC_ENDED = 14,
+	/*
 	 * Empty; the last section before the pages, and the last one of the tail. If it is missing, a
 	 * section header is damaged, and the sections after that one cannot be found.
 	 */

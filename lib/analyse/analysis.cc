@@ -303,7 +303,7 @@ void Analysis::end_stretch(std::uint64_t end, bool last) {
       const std::uint64_t before = cpu.cpu < clocks_.size() ? clocks_[cpu.cpu] : 0;
       if (cpu.gap_lost != 0 && (last || cpu.gap_from < end)) {
         unknown_from.push_back({cpu.cpu, cpu.gap_from});
-      } else if (last && whole_ && decoded != cpu.events) {
+      } else if (last && whole_ && decoded != cpu.events_to_find()) {
         unknown_from.push_back({cpu.cpu, before});
       }
     }

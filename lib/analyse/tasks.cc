@@ -55,11 +55,17 @@ Tasks::Tasks(const TraceInfo& info) {
 // Those in the recording's list of tasks that are the command or descend from it.
 void Tasks::mark_command(const std::vector<Task>& listed) {
   if (command_pid_ == 0) return;
+  std::multimap<std::uint32_t, std::uint32_t> after;  // children and threads of a process
+  for (const Task& task : listed) {
+    after.emplace(task.ppid, task.tid);
+    after.emplace(task.tgid, task.tid);
+  }
   std::set<std::uint32_t> pids = {command_pid_};
-  for (std::size_t before = 0; before != pids.size();) {
-    before = pids.size();
-    for (const Task& task : listed) {
-      if (pids.contains(task.ppid) || pids.contains(task.tgid)) pids.insert(task.tid);
+  for (std::vector<std::uint32_t> left = {command_pid_}; !left.empty();) {
+    const auto [first, end] = after.equal_range(left.back());
+    left.pop_back();
+    for (auto next = first; next != end; ++next) {
+      if (pids.insert(next->second).second) left.push_back(next->second);
     }
   }
   for (const std::uint32_t pid : pids) {

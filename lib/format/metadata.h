@@ -3,6 +3,7 @@
 // checkpoints of a slice.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -69,6 +70,15 @@ struct CpuTotals {
   std::uint32_t cpu = 0;
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0;
   std::uint64_t gap_from = 0, gap_lost = 0;  // a gap still open at the end; 0: none
+  // How many more ends of calls belong on this CPU than events of calls were written on it
+  // (lib/read/split_pages.h).
+  std::int64_t ends_more = 0;
+
+  // Returns how many events a reader finds of this CPU, if the file has all that were kept.
+  // Overwritten events are no loss: a flight recorder overwrites them on purpose.
+  std::uint64_t events_to_find() const {
+    return events - std::min(overwritten, events) + static_cast<std::uint64_t>(ends_more);
+  }
 };
 
 struct Totals {  // from the tail; absent when the recorder could not finish
@@ -94,14 +104,18 @@ struct Part {
   std::map<std::uint32_t, std::uint64_t> lost;  // by CPU: events lost before this file
 };
 
-// A begin that is made of the event of a whole call (lib/format/call_events.h), which is not in the
-// page where the begin belongs.
-struct BegunCall {
-  std::uint32_t cpu = 0;
+// A call whose event (lib/format/call_events.h) is in a page behind a slice, but which began or
+// ended in the slice.
+struct LaterCall {
+  std::uint32_t cpu = 0;             // on which it began, or ended
   std::uint64_t begin = 0, end = 0;  // ticks
   std::uint16_t event = 0;           // id of the event of the call
-  std::uint32_t arg = 0;
+  std::uint32_t arg = 0;             // of the begin and the end that are made of the event
   std::vector<std::uint64_t> words;
+};
+
+struct LaterCalls {
+  std::vector<LaterCall> begun, ended;  // in the slice
 };
 
 // The contents of the file's sections; members of missing sections stay empty.
@@ -131,7 +145,7 @@ struct TraceInfo {
   std::optional<std::uint64_t> lost_before(std::uint32_t cpu) const;
 
   std::optional<Checkpoint> checkpoint;  // present when the file is a slice of a recording
-  std::vector<BegunCall> begun;          // of a slice: calls whose ends are behind it
+  LaterCalls later;                      // of a slice
   std::vector<Checkpoint> further;       // the slice's further stretches, ascending and disjoint
 
   // Returns the number of the slice's stretches; 0 when the file is no slice.

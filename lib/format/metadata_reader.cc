@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/format/metadata_reader.h"
 
-#include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -133,22 +133,35 @@ bool task_line(std::string_view line, TraceInfo& info) {
   return true;
 }
 
-// at_end: the counts are those at the end of the recording; entries known from its start keep their
-// counts.
-bool interrupt_line(std::string_view line, bool at_end, TraceInfo& info) {
-  InterruptSource source;
-  source.number = take_until(line, '\t');
-  source.devices = take_until(line, '\t');
-  if (!parse_number(take_until(line, '\t'), source.count)) return false;
-  const auto known = std::ranges::find(info.interrupts, source.number, &InterruptSource::number);
-  if (known == info.interrupts.end()) {
-    if (at_end) source.count = 0;
-    info.interrupts.push_back(std::move(source));
-  } else if (known->devices.empty()) {
-    known->devices = std::move(source.devices);
+// Adds the lines of FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
+class InterruptLines {
+ public:
+  // at_end: the counts are those at the end of the recording; entries known from its start keep
+  // their counts.
+  InterruptLines(std::vector<InterruptSource>& all, bool at_end) : all_(all), at_end_(at_end) {
+    for (std::size_t i = 0; i < all.size(); i++) places_.emplace(all[i].number, i);
   }
-  return true;
-}
+
+  bool add(std::string_view line) {
+    InterruptSource source;
+    source.number = take_until(line, '\t');
+    source.devices = take_until(line, '\t');
+    if (!parse_number(take_until(line, '\t'), source.count)) return false;
+    const auto [known, is_new] = places_.emplace(source.number, all_.size());
+    if (is_new) {
+      if (at_end_) source.count = 0;
+      all_.push_back(std::move(source));
+    } else if (all_[known->second].devices.empty()) {
+      all_[known->second].devices = std::move(source.devices);
+    }
+    return true;
+  }
+
+ private:
+  std::vector<InterruptSource>& all_;
+  const bool at_end_;
+  std::map<std::string, std::size_t> places_;  // by number: in all_
+};
 
 bool syscall_line(std::string_view line, TraceInfo& info) {
   const std::string_view abi = take_until(line, '\t');
@@ -192,8 +205,8 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
   return Done{};
 }
 
-bool begun_line(std::string_view line, TraceInfo& info) {
-  BegunCall call;
+bool later_line(std::string_view line, std::vector<LaterCall>& calls) {
+  LaterCall call;
   if (!parse_number(take_until(line, '\t'), call.cpu) ||
       !parse_number(take_until(line, '\t'), call.begin) ||
       !parse_number(take_until(line, '\t'), call.end) ||
@@ -205,7 +218,7 @@ bool begun_line(std::string_view line, TraceInfo& info) {
     if (!parse_number(take_until(line, ' '), call.words.emplace_back(), 16)) return false;
   }
   if (call.begin > call.end || call.arg > FKT_ARG_MASK) return false;
-  info.begun.push_back(std::move(call));
+  calls.push_back(std::move(call));
   return true;
 }
 
@@ -216,6 +229,7 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
     info.tasks.clear();
     info.tasks_of_end = true;
   }
+  InterruptLines interrupts(info.interrupts, section.header.type == FKT_SEC_INTERRUPTS_END);
   for_each_line(text, [&](std::string_view line, std::size_t number) {
     bool good = true;
     switch (section.header.type) {
@@ -224,16 +238,17 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
         good = task_line(line, info);
         break;
       case FKT_SEC_INTERRUPTS:
-        good = interrupt_line(line, false, info);
-        break;
       case FKT_SEC_INTERRUPTS_END:
-        good = interrupt_line(line, true, info);
+        good = interrupts.add(line);
         break;
       case FKT_SEC_SYSCALLS:
         good = syscall_line(line, info);
         break;
       case FKT_SEC_BEGUN:
-        good = begun_line(line, info);
+        good = later_line(line, info.later.begun);
+        break;
+      case FKT_SEC_ENDED:
+        good = later_line(line, info.later.ended);
         break;
     }
     if (!good && bad_line == 0) bad_line = number;
@@ -269,7 +284,7 @@ Status add_section(const Section& section, TraceInfo& info) {
                     type == FKT_SEC_TOTALS || type == FKT_SEC_PART || type == FKT_SEC_INSTRUMENTS;
   const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
                      type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
-                     type == FKT_SEC_SYSCALLS || type == FKT_SEC_BEGUN;
+                     type == FKT_SEC_SYSCALLS || type == FKT_SEC_BEGUN || type == FKT_SEC_ENDED;
   const bool definitions = type == FKT_SEC_DEFINITIONS || type == FKT_SEC_DEFINITIONS_END;
   if (!json && !lines && !definitions && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
       type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {

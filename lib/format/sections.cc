@@ -19,6 +19,9 @@ constexpr std::uint64_t kMaxUnpackedBytes = 256 << 20;
 // How far behind a damaged header the next section is searched for (bytes): a large index may be in
 // between.
 constexpr std::uint64_t kMostSkipped = 256 << 20;
+// How much of what looks like sections is checked in a file in vain (bytes), before the search
+// ends.
+constexpr std::uint64_t kMostCheckedInVain = 1 << 30;
 
 Error damaged(const Section& section, const char* why) {
   return {ErrorCode::damaged,
@@ -116,10 +119,11 @@ class Walk {
     const bool begins = begins_at(list_.end);
     const std::string fault = "section at offset " + hex(list_.end) + ": its header is damaged";
     const std::uint64_t stop = std::min<std::uint64_t>(file_.size(), list_.end + kMostSkipped);
-    for (std::uint64_t offset = from; offset < stop; offset += 8) {
+    for (std::uint64_t offset = from; offset < stop && in_vain_ < kMostCheckedInVain; offset += 8) {
       const std::optional<Section> next = at(offset);
-      if (!next || (next->header.flags & FKT_SECTION_CHECKED) == 0 ||
-          section_checksum(next->header, next->stored) != next->header.checksum) {
+      if (!next || (next->header.flags & FKT_SECTION_CHECKED) == 0) continue;
+      if (section_checksum(next->header, next->stored) != next->header.checksum) {
+        in_vain_ += next->stored.size();
         continue;
       }
       list_.faults.push_back(fault);
@@ -134,6 +138,7 @@ class Walk {
   ByteView file_;
   bool closing_;
   SectionList list_;
+  std::uint64_t in_vain_ = 0;  // bytes
 };
 
 }  // namespace

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include "lib/base/parallel_for.h"
 #include "lib/read/call_places.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 16;  // pages that a thread takes at a time
 constexpr unsigned kMostThreads = 8;
+constexpr std::size_t kMostQueries = 1 << 20;  // at a time, and one more for each call
 
 unsigned threads() {
   return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
@@ -68,9 +71,10 @@ SplitPages::SplitPages(SplitRules rules, TraceData& data)
     for (std::size_t i = 1; i < pages.size(); i++) next_on_cpu_[pages[i - 1]] = pages[i];
   }
   find_wanted();
-  answer(queries(true));
-  answer(queries(false));
+  look_for_wanted(true);
+  look_for_wanted(false);
   give();
+  count_ends();
   set_places();
 }
 
@@ -108,26 +112,26 @@ std::uint32_t SplitPages::page_at(const std::vector<std::uint32_t>& pages,
   return behind == pages.begin() ? kNowhere : *std::prev(behind);
 }
 
-// Returns where to look for the calls that have not been found: on the CPU on which they ended, or
-// on all others.
-std::vector<SplitPages::Query> SplitPages::queries(bool own_cpu) const {
+// Looks for the calls that have not been found: on the CPU on which they ended, or on all others.
+void SplitPages::look_for_wanted(bool own_cpu) {
   std::vector<Query> queries;
-  for (std::uint32_t i = 0; i < wanted_.size(); i++) {
-    const Wanted& wanted = wanted_[i];
-    if (wanted.found != kNowhere) continue;
-    const std::uint32_t own = data_.pages[wanted.page].cpu;
-    for (const auto& [cpu, pages] : data_.by_cpu) {
-      if ((cpu == own) != own_cpu) continue;
+  for (const auto& [cpu, pages] : data_.by_cpu) {
+    for (std::uint32_t i = 0; i < wanted_.size(); i++) {
+      const Wanted& wanted = wanted_[i];
+      const bool is_own = data_.pages[wanted.page].cpu == cpu;
+      if (wanted.found != kNowhere || is_own != own_cpu) continue;
       const std::uint32_t page = page_at(pages, wanted.call.clock());
       if (page != kNowhere) queries.push_back({page, i});
     }
+    // Each call may be looked for on each CPU; what was found is not.
+    if (queries.size() >= kMostQueries) answer(std::exchange(queries, {}));
   }
-  std::ranges::sort(queries, {},
-                    [](const Query& query) { return std::pair(query.page, query.wanted); });
-  return queries;
+  answer(std::move(queries));
 }
 
 void SplitPages::answer(std::vector<Query> queries) {
+  std::ranges::sort(queries, {},
+                    [](const Query& query) { return std::pair(query.page, query.wanted); });
   std::vector<std::size_t> first;  // of the queries of each page
   for (std::size_t i = 0; i < queries.size(); i++) {
     if (i == 0 || queries[i].page != queries[i - 1].page) first.push_back(i);
@@ -189,11 +193,13 @@ bool SplitPages::open_at_cut(const Wanted& wanted) const {
          std::ranges::any_of(checkpoint->cpus, in_interrupt);
 }
 
-// Returns whether the call had ended before the slice: its event is there because of a call that it
-// was in.
+// Returns whether the call had ended before the slice, or before one of its stretches: its event is
+// there because of a call that it was in.
 bool SplitPages::over_at_cut(const Wanted& wanted) const {
-  const std::optional<Checkpoint>& checkpoint = data_.info.checkpoint;
-  return checkpoint && wanted.call.end < checkpoint->from;
+  const TraceInfo& info = data_.info;
+  std::size_t i = 0;
+  while (i < info.stretches() && info.stretch(i).to <= wanted.call.end) i++;
+  return i < info.stretches() && wanted.call.end < info.stretch(i).from;
 }
 
 // Gives the begin and the end of a call to the pages where they were found. One of the two may be
@@ -203,12 +209,13 @@ void SplitPages::give_one(const Wanted* begin, const Wanted* end, const Page& pa
   const OutsideCall& call = any.call;
   const auto event = [&] { return rules_.event_at(page, call.at); };
   const auto type = [&]() -> const CallEvent& { return *rules_.calls.find(event().id); };
-  const bool over = end != nullptr && end->found == kNowhere && over_at_cut(*end);
-  const bool late = begin != nullptr && begin->found == kNowhere;
+  const bool over = end != nullptr && over_at_cut(*end);
+  const bool found = begin != nullptr && begin->found != kNowhere;
+  const bool late = begin != nullptr && !found && !open_at_cut(*begin);
   const bool moves_end = end != nullptr && end->found != kNowhere && !late;
-  if (begin != nullptr && !late) {
+  if (found) {
     add(begin->found, {call.begin, call.end, made_begin(type(), event()), false, any.page});
-  } else if (late && !over && !open_at_cut(*begin)) {
+  } else if (late && !over) {
     given_[any.page].late.push_back(call.call);
   }
   if (moves_end) {
@@ -238,7 +245,8 @@ void SplitPages::give() {
     }
   }
   wanted_ = {};
-  add_begun();
+  for (const LaterCall& call : data_.info.later.begun) add_later(call, false);
+  for (const LaterCall& call : data_.info.later.ended) add_later(call, true);
   for (auto& [page, given] : given_) {
     // PageSplitter::split() takes a begin that comes later for that of an outer call, and an end
     // likewise.
@@ -250,40 +258,64 @@ void SplitPages::give() {
   }
 }
 
+// Each call counts once, where its end is: that may be another CPU than the one on which its event
+// was written, and counted by the recorder. A slice's totals are of the ends in it.
+void SplitPages::count_ends() {
+  if (!data_.info.totals || data_.info.checkpoint) return;
+  std::map<std::uint32_t, std::int64_t> more;
+  for (const auto& [page, given] : given_) {
+    for (const Moved& moved : given.moved) {
+      if (!moved.is_end) continue;
+      more[data_.pages[page].cpu]++;
+      more[data_.pages[moved.from].cpu]--;
+    }
+  }
+  for (CpuTotals& cpu : data_.info.totals->per_cpu) cpu.ends_more = more[cpu.cpu];
+}
+
 void SplitPages::add(std::uint32_t page, Moved moved) {
   PageRef& ref = data_.pages[page];
   ref.end_clock = std::max(ref.end_clock, moved.clock);
   given_[page].moved.push_back(std::move(moved));
 }
 
-// Adds the begins of a slice's calls whose events are behind it.
-void SplitPages::add_begun() {
-  for (const BegunCall& call : data_.info.begun) {
-    const CallEvent* const type = rules_.calls.find(call.event);
-    const auto pages = data_.by_cpu.find(call.cpu);
-    if (type == nullptr || pages == data_.by_cpu.end()) continue;
-    const std::size_t words =
-        data_.info.catalogue.find(type->begin)->words.value_or(call.arg & FKT_VAR_MASK);
-    const bool fits = call.words.size() == words && call.begin <= call.end;
-    const std::uint32_t page = page_at(pages->second, call.begin);
-    if (page == kNowhere || !fits) continue;
-    add(page, {call.begin, call.end, {type->begin, call.arg, call.words}});
-  }
+// Adds the begin, or the end, of a call of a slice whose event is behind it.
+void SplitPages::add_later(const LaterCall& call, bool is_end) {
+  const CallEvent* const type = rules_.calls.find(call.event);
+  const auto pages = data_.by_cpu.find(call.cpu);
+  if (type == nullptr || pages == data_.by_cpu.end()) return;
+  const std::size_t words =
+      data_.info.catalogue.find(type->begin)->words.value_or(call.arg & FKT_VAR_MASK);
+  const bool fits = call.words.size() == words && call.begin <= call.end;
+  const std::uint64_t clock = is_end ? call.end : call.begin;
+  const std::uint32_t page = page_at(pages->second, clock);
+  if (page == kNowhere || !fits) return;
+  const std::uint16_t id = is_end ? type->id : type->begin;
+  add(page, {clock, is_end ? call.begin : call.end, {id, call.arg, call.words}, is_end});
 }
 
-std::vector<BegunCall> SplitPages::begun(std::span<const std::uint32_t> pages) const {
-  std::vector<BegunCall> begun;
+LaterCalls SplitPages::later_calls(std::span<const std::uint32_t> pages) const {
+  LaterCalls calls;
   for (const std::uint32_t page : pages) {
     const auto given = given_.find(page);
     if (given == given_.end()) continue;
     for (const Moved& moved : given->second.moved) {
-      if (moved.is_end || std::ranges::binary_search(pages, moved.from)) continue;
-      const CallEvent& type = rules_.calls[moved.event.id - kMadeBegins];
-      begun.push_back({data_.pages[page].cpu, moved.clock, moved.other, type.id, moved.event.arg,
-                       moved.event.words});
+      if (std::ranges::binary_search(pages, moved.from)) continue;
+      const std::uint16_t id = moved.event.id;
+      const std::uint16_t event = moved.is_end ? id : rules_.calls[id - kMadeBegins].id;
+      const auto [begin, end] = std::minmax(moved.clock, moved.other);
+      (moved.is_end ? calls.ended : calls.begun)
+          .push_back(
+              {data_.pages[page].cpu, begin, end, event, moved.event.arg, moved.event.words});
     }
   }
-  return begun;
+  return calls;
+}
+
+bool SplitPages::exchanges_ends(std::uint32_t page) const {
+  const auto given = given_.find(page);
+  return given != given_.end() &&
+         (!given->second.ended.empty() || std::ranges::any_of(given->second.moved, &Moved::is_end));
 }
 
 // Gives the events of all pages different offsets.

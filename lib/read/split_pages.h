@@ -25,7 +25,7 @@ class SplitPages {
  public:
   // Reads the pages of `data`, which must outlive this object and whose pages and sections must be
   // known. `rules` must have calls. Sets the end of those pages in data.pages behind which a begin
-  // goes.
+  // or an end goes, and CpuTotals::ends_more.
   SplitPages(SplitRules rules, TraceData& data);
   ~SplitPages();
   SplitPages(const SplitPages&) = delete;
@@ -34,9 +34,9 @@ class SplitPages {
   // Returns a page (its position in TraceData::pages) after checking it. Any number of threads may
   // call it at once.
   Result<Page> page(std::uint32_t number) const;
-  // Returns the begins in these pages (ascending) that are made of events in other pages than
-  // these.
-  std::vector<BegunCall> begun(std::span<const std::uint32_t> pages) const;
+  // As Trace::later_calls() and exchanges_ends().
+  LaterCalls later_calls(std::span<const std::uint32_t> pages) const;
+  bool exchanges_ends(std::uint32_t page) const;
 
  private:
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
@@ -63,11 +63,12 @@ class SplitPages {
   };
 
   void add(std::uint32_t page, Moved moved);
-  void add_begun();
+  void add_later(const LaterCall& call, bool is_end);
   void find_wanted();
-  std::vector<Query> queries(bool own_cpu) const;
+  void look_for_wanted(bool own_cpu);
   void answer(std::vector<Query> queries);
   void give();
+  void count_ends();
   void give_one(const Wanted* begin, const Wanted* end, const Page& page);
   bool open_at_cut(const Wanted& wanted) const;
   bool over_at_cut(const Wanted& wanted) const;

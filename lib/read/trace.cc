@@ -440,8 +440,11 @@ Result<Page> TraceData::in_its_place(std::uint32_t number, Result<Page> page) co
 bool Trace::splits_pages() const {
   return data_->rules != nullptr;
 }
-std::vector<BegunCall> Trace::begun(std::span<const std::uint32_t> pages) const {
-  return data_->split ? data_->split->begun(pages) : std::vector<BegunCall>();
+LaterCalls Trace::later_calls(std::span<const std::uint32_t> pages) const {
+  return data_->split ? data_->split->later_calls(pages) : LaterCalls();
+}
+bool Trace::exchanges_ends(std::uint32_t page) const {
+  return data_->split && data_->split->exchanges_ends(page);
 }
 void Trace::note_damage(const PageRef& ref, const Error& error) const {
   data_->damaged_page(ref.offset, error);

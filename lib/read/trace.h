@@ -101,9 +101,11 @@ class Trace {
   Result<Page> page(const PageRef& ref) const;
   // Returns whether page() makes begins and ends of events of whole calls (lib/read/split_pages.h).
   bool splits_pages() const;
-  // Returns the begins of calls in these pages (ascending positions in pages()) whose events are in
-  // other pages.
-  std::vector<BegunCall> begun(std::span<const std::uint32_t> pages) const;
+  // Returns the calls that began or ended in these pages (ascending positions in pages()), and
+  // whose events are in other pages.
+  LaterCalls later_calls(std::span<const std::uint32_t> pages) const;
+  // Returns whether page() has other ends of calls than those whose events are in the page.
+  bool exchanges_ends(std::uint32_t page) const;
   // Counts a page that page() or a decoder found damaged in integrity(), as events() does with the
   // damaged pages that it reads. Only one thread at a time may call it or iterate events().
   void note_damage(const PageRef& ref, const Error& error) const;

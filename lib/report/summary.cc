@@ -307,9 +307,7 @@ void Builder::losses() {
 void Builder::check_totals() {
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
     const std::uint64_t decoded = cpu.cpu < a_.decoded().size() ? a_.decoded()[cpu.cpu] : 0;
-    // Overwritten events are no loss: a flight recorder overwrites them on purpose, and a note says
-    // so.
-    const std::uint64_t expected = cpu.events - std::min(cpu.overwritten, cpu.events);
+    const std::uint64_t expected = cpu.events_to_find();
     if (decoded == expected) continue;
     out_.missing.push_back(
         fmt::format("cpu {}: {} events in the file, {} recorded", cpu.cpu, decoded, expected));

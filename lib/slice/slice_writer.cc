@@ -99,7 +99,7 @@ class SliceWriter {
   Result<std::string> make_head(const std::vector<Checkpoint>& checkpoints,
                                 std::uint64_t pages_from) const;
   std::string task_lines(const Checkpoint& checkpoint) const;
-  std::string begun_lines() const;
+  static std::string call_lines(const std::vector<LaterCall>& calls);
   Result<Sections> make_tail();
   Json totals(Json json) const;
   Json per_cpu() const;
@@ -187,7 +187,8 @@ void SliceWriter::count(const Interval& time, CpuSlice& cpu) {
 
 std::uint64_t SliceWriter::events_inside(const Interval& time, std::uint32_t number) const {
   const PageRef& ref = trace_.pages()[number];
-  if (ref.first_clock >= time.from && ref.end_clock < time.to) return ref.events;
+  const bool is_inside = ref.first_clock >= time.from && ref.end_clock < time.to;
+  if (is_inside && !trace_.exchanges_ends(number)) return ref.events;
   const Result<Page> page = this->page(number);
   if (!page) return ref.events;
   PageDecoder decoder(trace_.words(), *page);
@@ -256,10 +257,10 @@ std::string SliceWriter::task_lines(const Checkpoint& checkpoint) const {
   return std::string(out.view());
 }
 
-// Returns the calls that began in the slice's pages, in the format of FKT_SEC_BEGUN.
-std::string SliceWriter::begun_lines() const {
+// Returns calls in the format of FKT_SEC_BEGUN and FKT_SEC_ENDED.
+std::string SliceWriter::call_lines(const std::vector<LaterCall>& calls) {
   std::string lines;
-  for (const BegunCall& call : trace_.begun(pages_)) {
+  for (const LaterCall& call : calls) {
     lines +=
         fmt::format("{}\t{}\t{}\t{:x}\t{}\t", call.cpu, call.begin, call.end, call.event, call.arg);
     for (std::size_t i = 0; i < call.words.size(); i++) {
@@ -281,7 +282,7 @@ Sections SliceWriter::head_sections() const {
            .sections) {
     const std::uint32_t type = section.header.type;
     const bool of_cut = type == FKT_SEC_TASKS || type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE ||
-                        type == FKT_SEC_BEGUN;
+                        type == FKT_SEC_BEGUN || type == FKT_SEC_ENDED;
     if (!of_cut && type != FKT_SEC_DEFINITIONS) sections.copy(section);
   }
   return sections;
@@ -306,8 +307,9 @@ Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkp
   if (added && !definitions.empty()) {
     added = sections.add(FKT_SEC_DEFINITIONS, definitions.lines());
   }
-  const std::string begun = begun_lines();
-  if (added && !begun.empty()) added = sections.add(FKT_SEC_BEGUN, begun);
+  const LaterCalls later = trace_.later_calls(pages_);
+  if (added && !later.begun.empty()) added = sections.add(FKT_SEC_BEGUN, call_lines(later.begun));
+  if (added && !later.ended.empty()) added = sections.add(FKT_SEC_ENDED, call_lines(later.ended));
   if (!added) return added.error();
   return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
                    FKT_FILE_VERSION_PAGES, pages_from);

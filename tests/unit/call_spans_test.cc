@@ -218,6 +218,7 @@ TEST_CASE("each call has its exact begin, duration and own time") {
     check_same(text(recording.calls()), text(calls_of_page(trace)));
     check_same(text(recording.functions(), false), text(functions(analysis), false));
     CHECK(trace.integrity().events == trace.info().totals->events);
+    CHECK(summarize(analysis, trace.integrity(), false).missing == std::vector<std::string>{});
   }
 }
 
@@ -271,9 +272,9 @@ TEST_CASE("where events are lost, nearly all calls are shown, and truly") {
 }
 
 TEST_CASE("a slice shows of calls what the recording shows of that part") {
-  for (const Kind kind : {Kind::whole, Kind::switches}) {
+  for (const Kind kind : {Kind::whole, Kind::switches, Kind::held}) {
     for (unsigned seed = 0; seed < 25; seed++) {
-      CallRecording recording(seed, 1 + seed % 4, 1500, kind);
+      CallRecording recording(seed, 1 + seed % 4, 1500, kind, kind != Kind::held);
       const Bytes file = recording.finish();
       const std::uint64_t end = recording.end();
       for (unsigned part = 0; part < 5; part++) {
@@ -286,6 +287,7 @@ TEST_CASE("a slice shows of calls what the recording shows of that part") {
         const Analyzed whole(file, selection), sliced(slice);
         check_same(whole.json_dump(), sliced.json_dump());
         check_same(whole.counts(), sliced.counts());
+        CHECK(sliced.summary().missing == std::vector<std::string>{});
         check_same(text(functions(whole.analysis()), true),
                    text(functions(sliced.analysis()), true));
         const Trace trace = opened(slice);
@@ -302,9 +304,10 @@ TEST_CASE("a slice shows of calls what the recording shows of that part") {
 }
 
 TEST_CASE("a slice of several stretches shows of calls what the recording shows of them") {
-  for (unsigned seed = 0; seed < 25; seed++) {
+  for (unsigned seed = 0; seed < 50; seed++) {
+    const bool held = seed % 2 == 1;
     INFO("seed " << seed);
-    CallRecording recording(seed, 1 + seed % 4, 1500);
+    CallRecording recording(seed, 1 + seed / 2 % 4, 1500, held ? Kind::held : Kind::whole, !held);
     const Bytes file = recording.finish();
     const std::uint64_t part = (recording.end() - T) / 9;
     const std::vector<Interval> stretches = {{T + part, T + 3 * part},
@@ -316,7 +319,9 @@ TEST_CASE("a slice of several stretches shows of calls what the recording shows 
       selection.to = stretch.to;
       expected += Analyzed(file, selection).json_dump();
     }
-    check_same(expected, Analyzed(slice_of(file, stretches)).json_dump());
+    const Analyzed sliced(slice_of(file, stretches));
+    check_same(expected, sliced.json_dump());
+    CHECK(sliced.summary().missing == std::vector<std::string>{});
   }
 }
 
