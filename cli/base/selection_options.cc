@@ -50,7 +50,7 @@ void add_selection_options(boost::program_options::options_description_easy_init
   section(",s", value("PID"), "statistics only while this process (number or name) is alive")(
       "task", value("TASK"), "only what this process or task (number or name) did itself")(
       "cpu", value("N"), "only this CPU")("layer", value("L"),
-                                          "only events of this layer (name or bit)")(
+                                          "only events of this layer (name or bit number)")(
       "from", value("T"), "from this time on: 250ms, 1.5s, 12000cycles, 14:03:22.5")(
       "to", value("T"), "up to this time")(
       "where", value("EXPR"), "only events like 'name ~ \"sys_*\" && duration > 1ms && cpu == 2'")(

@@ -119,7 +119,8 @@ void add_kd_options(Options& options) {
   add_selection_options(options.section("Which part (calls that began in it; not of a KFT log)"));
   options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
       "time", value("UNIT"),
-      "times in cycles, ns, us, ms or s (default: what suits each; JSON, CSV and pictures: us)");
+      "times in cycles, ns, us, ms or s (default: what suits each; JSON, CSV and --dot: us; "
+      "--folded: ns)");
   options.positional("FILE", 1);
 }
 

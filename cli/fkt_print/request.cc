@@ -96,7 +96,8 @@ void add_print_options(Options& options) {
   options.section("What is printed (default: the events, then the statistics)")(
       "dump", "the events only")("stats", "the statistics only")(
       "counts", "counts only: lines COUNT<TAB>LAYER<TAB>NAME, most first")(
-      "diff", value("OLD"), "what became slower from OLD to FILE, function by function")(
+      "diff", value("OLD"),
+      "what became slower from OLD to FILE, which must be named, function by function")(
       "per-second", "with --diff: rates, to compare recordings of unequal length")(
       "files", "who read and wrote which file, how much, how long it took (recorded with -k fs)")(
       "disks", "the same of disks (recorded with -k block)")(
@@ -109,8 +110,9 @@ void add_print_options(Options& options) {
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
       "csv", "as CSV: all but the events")("codes", "with each event its code, in hexadecimal")(
       "time", value("UNIT"),
-      "times in cycles, ns, us, ms or s (default: what suits each; JSON and CSV: cycles)")(
-      ",k", "leave user-level time out of the histogram")(
+      "times in cycles, ns, us, ms or s (default: what suits each; JSON and CSV: cycles, but us of "
+      "--calls, --sched, --summary and --diff)")(",k",
+                                                 "leave user-level time out of the histogram")(
       "slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)")(
       ",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)")(
       ",b", value("TABLE"),

@@ -18,7 +18,7 @@ void add_options(Options& options) {
       "force", "overwrite FILE if there is one")(
       "sync", value("T"),
       "have the disk keep what is written, once in so long (default: 1s; 0: never)")(
-      ",q", "only errors and warnings");
+      ",q", "only errors and warnings, and the command to type");
   options.section("Connection")("listen", value("ADDR[:PORT]"),
                                 "where to listen (default: 127.0.0.1:14358; nothing is encrypted, "
                                 "so use ssh -R or a VPN to come from another machine)")(

@@ -209,7 +209,7 @@ Status check(const Options& options, bool drawn, bool html) {
 int select_part(int argc, const char* const* argv) {
   Options options("[options] [FILE]",
                   "Shows a whole recording in the browser, to choose a part of it and cut it out: "
-                  "FILE (default\ntrace_file). Ends with Ctrl-C.");
+                  "FILE (default\ntrace_file, -: standard input). Ends with Ctrl-C.");
   add_options(options);
   if (const auto status = options.parse(argc, argv)) return *status;
   const bool drawn = options.has("svg") || options.has("png") || options.has("text");
