@@ -110,13 +110,15 @@ fkt-events \- the layers and events that FKT records
 Layers are switched on and off by their bits or names
 .RB ( fkt_record (1),
 .BR fkt_setmask (1)).
-The layers system, fkt and process have events of their own. The others are lists of instruments
+The layers system, process, fkt and user have events of their own, and so has instruments, the layer of
+.BR "fkt_record \-i" .
+The others are lists of instruments
 (functions and tracepoints, see
 .BR fkt_record (1)):
 files that can be read, copied and changed;
 .B fkt_record \-\-layers
-says where they are. Their hits are events call and tracepoint. An instrument with "or" before it stands in for the
-one before it on kernels that lack that.
+says where they are. Their hits are the events call and tracepoint (see layer instruments), switched
+by the bit of their own layer. An instrument with "or" before it is used on kernels that lack the one before it.
 .PP
 Each event has a code, which is never used again for another one, and a name; codes of one name are
 forms of one event.
@@ -126,11 +128,11 @@ Every recording carries this table, so that older and newer versions of
 .BR fkt_print (1)
 read it.
 .PP
-Arguments have a type: u, s, x numbers (unsigned, signed, hexadecimal); addr, uaddr addresses of the
-kernel and of user space; tid a thread; cpu; syscall, syscall32 system calls' numbers; irq, vector,
-softirq, trap; exitcode as wait(2) gives it; str text; ticks a duration; ip4, ip6 addresses and port a
-port of the internet; dev a device; bytes an array of them; stack, ustack the addresses of a stack; function the number of a function, which the
-recording names.
+Arguments have a type in parentheses. Numbers are u (unsigned), s (signed) and x (hexadecimal). addr and uaddr are
+addresses of the kernel and of user space, tid is a thread's number, syscall and syscall32 are numbers of system calls,
+exitcode is as wait(2) gives it, str is text, ticks a duration, ip4 and ip6 are internet addresses and port a port, dev is a
+device, bytes an array of bytes, stack and ustack are the addresses of a stack. function, user_function, tracepoint, instruction
+and user are numbers whose names are in the recording; cpu, irq, vector, softirq and trap are what they say.
 .PP
 The codes of
 .B switch
@@ -154,7 +156,7 @@ $ fkt_record \-\-layers
 11 block       /usr/local/share/fkt/layers/block.layer: block requests: queued, merged, issued, completed
 .fi
 .PP
-(two lines of it). Which file and which sectors was the disk asked for, by which task?
+(two of its lines). Which file and which sectors was the disk asked for, by which task?
 .PP
 .nf
 $ fkt_record \-k fs,block \-\-no\-summary \-f fs.fkt sh w.sh
@@ -165,7 +167,7 @@ $ fkt_print \-\-disks fs.fkt
 $ fkt_print \-\-files fs.fkt
 .fi
 .PP
-Which code has an event? It stands before the name with
+What is the code of an event? It stands before the name with
 .BR fkt_print\~\-\-dump\~\-\-codes .
 .SH SEE ALSO
 .BR fkt_record (1),
