@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/base/symbol_source.h"
 
+#include <fcntl.h>
+
 #include <fstream>
 #include <iostream>
-
-#include <fkt/file.h>
+#include <vector>
 
 #include "cli/base/messages.h"
+#include "lib/base/mapped_file.h"
 #include "lib/base/os_error.h"
+#include "lib/base/read_file.h"
+#include "lib/base/unique_fd.h"
 #include "lib/read/trace.h"
 #include "lib/record/kernel_symbols.h"
-#include "lib/record/machine_sections.h"
+#include "lib/record/output_file.h"
 
 namespace fkt::cli {
 namespace {
 
 constexpr const char* kKallsyms = "/proc/kallsyms";
+constexpr std::size_t kMostLine = 1 << 20;  // bytes
 
 Result<Symbols> symbols_of_recording(const std::string& path) {
   const Result<Trace> trace = Trace::open(path);
@@ -54,27 +59,30 @@ void add_symbol_options(Options& options) {
 
 Result<Symbols> symbols_of(const Options& options) {
   const std::string path = options.has("map") ? options.text("map") : kKallsyms;
-  Result<std::string> text = read_file(path);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return os_failure(path);
+  // A recording may be larger than any list.
+  if (holds_fkt_file(file.get())) return symbols_of_recording(path);
+  Result<std::string> text = read_descriptor(file.get(), path, kMostListed);
   if (!text) return text.error();
-  if (text->starts_with(FKT_FILE_MAGIC)) {
-    return symbols_of_recording(path);
-  }
   return symbols_of_list(path, std::move(*text));
 }
 
 Status translate(const Options& options, const std::function<std::string(std::string_view)>& line) {
   ignore_sigpipe();
-  std::ios::sync_with_stdio(false);  // else the lines that wait are not known
   const std::string name = options.arguments().empty() ? "-" : options.arguments().front();
+  if (name == "-") std::ios::sync_with_stdio(false);  // else the lines that wait are not known
   std::ifstream file;
   if (name != "-") {
     file.open(name);
     if (!file) return os_failure(name);
   }
   std::istream& in = name == "-" ? std::cin : file;
-  std::string read, out;
-  while (std::getline(in, read)) {
-    out += line(read);
+  std::vector<char> read(kMostLine + 1);
+  std::string out;
+  while (in.getline(read.data(), static_cast<std::streamsize>(read.size()))) {
+    const auto taken = static_cast<std::size_t>(in.gcount());
+    out += line({read.data(), in.eof() ? taken : taken - 1});
     if (!in.eof()) out += '\n';
     // Collects output only while more input is buffered: lines of a pipe appear as they arrive.
     if (out.size() < (1 << 16) && in.rdbuf()->in_avail() > 0) continue;
@@ -85,7 +93,10 @@ Status translate(const Options& options, const std::function<std::string(std::st
   }
   if (in.bad()) return os_failure(name);
   const Result<bool> put = cli::put(out);
-  return put ? Status(Done{}) : put.error();
+  if (!put) return put.error();
+  // Reading has ended at a line that there is no room for, not at the end.
+  if (in.gcount() > 0) return usage(input_name(name) + ": a line is longer than 1 MiB");
+  return Done{};
 }
 
 }  // namespace fkt::cli

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <cctype>
 #include <optional>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include "lib/base/read_file.h"
 
 namespace fkt::doctor {
 namespace {
@@ -17,11 +18,10 @@ namespace fs = std::filesystem;
 
 // The file's content without the newline at its end; nothing if it cannot be read.
 std::optional<std::string> text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
+  Result<std::string> text = read_file(path);
+  if (!text) return std::nullopt;
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  return std::move(*text);
 }
 
 fs::path at(const Machine& machine, const std::string& path) {

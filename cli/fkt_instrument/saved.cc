@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "lib/base/os_error.h"
+#include "lib/base/read_file.h"
 #include "lib/base/unique_fd.h"
 #include "lib/record/recorder_protocol.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr const char* kMachine = "/etc/fkt/";
 constexpr const char* kSuffix = ".instruments";
+constexpr std::size_t kMost = InstrumentsAsk::kMostBytes;
 
 // The user's folder, with a slash at its end; empty: there is none.
 std::string folder_of_user() {
@@ -30,27 +32,6 @@ std::string folder_of_user() {
 
 bool is_path(const std::string& name) {
   return name.find('/') != std::string::npos;
-}
-
-Result<std::string> read_all(int file, const std::string& name) {
-  std::string text;
-  char piece[4096];
-  for (;;) {
-    const ssize_t bytes = ::read(file, piece, sizeof piece);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0) return os_failure(name);
-    if (bytes == 0) return text;
-    text.append(piece, static_cast<std::size_t>(bytes));
-    if (text.size() > InstrumentsAsk::kMostBytes) {
-      return Error{ErrorCode::usage, name + ": too long (at most 1 MiB)"};
-    }
-  }
-}
-
-Result<std::string> read_file(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return os_failure(path);
-  return read_all(file.get(), path);
 }
 
 Status write_all(int file, const std::string& text, const std::string& name) {
@@ -67,12 +48,12 @@ Status write_all(int file, const std::string& text, const std::string& name) {
 }  // namespace
 
 Result<std::string> read_saved(const std::string& name) {
-  if (name == "-") return read_all(STDIN_FILENO, "standard input");
-  if (is_path(name)) return read_file(name);
+  if (name == "-") return read_descriptor(STDIN_FILENO, "standard input", kMost);
+  if (is_path(name)) return read_file(name, kMost);
   for (const std::string& folder : {folder_of_user(), std::string(kMachine)}) {
     if (folder.empty()) continue;
     const std::string path = folder + name + kSuffix;
-    if (::access(path.c_str(), F_OK) == 0) return read_file(path);
+    if (::access(path.c_str(), F_OK) == 0) return read_file(path, kMost);
   }
   return Error{ErrorCode::io, "no set \"" + name + "\" is saved (" + folder_of_user() + name +
                                   kSuffix + ", " + kMachine + "); ./" + name + " would be a file"};

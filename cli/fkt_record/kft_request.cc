@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <memory>
 
+#include <fkt/kft_config.h>
+
 #include "cli/base/messages.h"
 #include "cli/fkt_record/boot/boot_recorder.h"
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
+#include "lib/base/read_file.h"
 #include "lib/base/text.h"
-#include "lib/record/machine_sections.h"
+#include "lib/record/device.h"
 
 namespace fkt::record {
 namespace {
@@ -68,7 +71,7 @@ Result<KftPlan> plan_kft_text(std::string_view text, const std::string& path) {
 }
 
 Result<KftPlan> read_kft_plan(const std::string& path) {
-  const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path);
+  const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path, FKT_KFT_TEXT_BYTES);
   if (!text) return Error{ErrorCode::usage, "--kft: " + text.error().message};
   return plan_kft_text(*text, path);
 }

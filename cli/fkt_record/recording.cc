@@ -16,7 +16,7 @@
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "cli/fkt_record/start_checks.h"
 #include "lib/base/random.h"
-#include "lib/record/machine_sections.h"
+#include "lib/base/read_file.h"
 
 namespace fkt::record {
 namespace {

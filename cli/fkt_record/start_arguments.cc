@@ -3,8 +3,8 @@
 
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/record/condition_compiler.h"
-#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

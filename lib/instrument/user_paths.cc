@@ -6,11 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <span>
 
 #include "lib/base/bytes.h"
+#include "lib/base/read_file.h"
 #include "lib/instrument/user_file.h"
 
 namespace fkt {
@@ -70,8 +69,7 @@ UserPaths UserPaths::of_system() {
   UserPaths paths;
   const char* const programs = std::getenv("PATH");
   paths.programs = programs == nullptr ? "/usr/local/bin:/usr/bin:/bin" : programs;
-  std::ifstream cache(kCacheFile, std::ios::binary);
-  paths.cache.assign(std::istreambuf_iterator<char>(cache), {});
+  if (Result<std::string> cache = read_file(kCacheFile)) paths.cache = std::move(*cache);
   paths.libraries = {"/lib/x86_64-linux-gnu",
                      "/usr/lib/x86_64-linux-gnu",
                      "/lib64",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/record/machine_sections.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,10 +13,9 @@
 
 #include <fmt/core.h>
 
-#include "lib/base/os_error.h"
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/base/text_writer.h"
-#include "lib/base/unique_fd.h"
 #include "lib/base/version.h"
 #include "lib/format/json.h"
 
@@ -126,23 +124,6 @@ void add_interrupt(TextWriter& out, std::string_view line) {
 }
 
 }  // namespace
-
-Result<std::string> read_file(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return os_failure(path);
-  std::string text;
-  std::size_t size = 0;
-  for (;;) {
-    text.resize(size + std::max<std::size_t>(4096, size));
-    const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return os_failure(path);
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
-}
 
 std::string machine_json(std::uint32_t cpus) {
   utsname name{};

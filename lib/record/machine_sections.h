@@ -10,12 +10,7 @@
 
 #include <fkt/ioctl.h>
 
-#include "lib/base/result.h"
-
 namespace fkt {
-
-// Returns the contents of a file, also of files in /proc, whose size reads as 0.
-Result<std::string> read_file(const std::string& path);
 
 // Payload of FKT_SEC_MACHINE. cpus: possible CPUs, highest number + 1.
 std::string machine_json(std::uint32_t cpus);

@@ -20,12 +20,12 @@
 
 #include "lib/base/crc32.h"
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/base/text.h"
 #include "lib/base/unique_fd.h"
 #include "lib/base/version.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"
-#include "lib/record/machine_sections.h"
 
 namespace fkt {
 namespace {

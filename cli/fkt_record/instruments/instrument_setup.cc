@@ -20,8 +20,8 @@
 #include "cli/fkt_record/instruments/probe_source.h"
 #include "cli/fkt_record/instruments/tracefs.h"
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/instrument/probe_plan.h"
-#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

@@ -9,11 +9,11 @@
 #include <system_error>
 
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/layer_mask.h"
-#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {
@@ -41,7 +41,7 @@ std::optional<std::string> find_list(const std::string& layer) {
 }
 
 Result<LayerFile> read_list(const std::string& path) {
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = read_file(path, kMostWritten);
   if (!text) return Error{ErrorCode::usage, text.error().message};
   return LayerFile::parse(*text, path);
 }

@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/instrument/module_probe.h"
-#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 
@@ -46,7 +46,7 @@ Result<std::string> read_module_file(const std::string& path) {
     return Error{ErrorCode::usage,
                  path + ": what is compressed is not looked into: load the module first"};
   }
-  return read_file(path);
+  return read_file(path, kMostBinary);
 }
 
 Result<std::string> read_module(std::string_view module, std::string& path) {

@@ -9,10 +9,10 @@
 #include <system_error>
 #include <utility>
 
+#include "lib/base/read_file.h"
 #include "lib/base/unique_fd.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"
-#include "lib/record/machine_sections.h"
 #include "lib/record/symbol_cache.h"
 
 namespace fkt::record {

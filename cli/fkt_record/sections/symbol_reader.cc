@@ -5,9 +5,9 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "lib/base/read_file.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"
-#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

@@ -13,9 +13,9 @@
 #include <fmt/core.h>
 
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/base/text.h"
 #include "lib/instrument/user_file.h"
-#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 namespace {

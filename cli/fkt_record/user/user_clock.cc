@@ -7,7 +7,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "lib/record/machine_sections.h"
+#include "lib/base/read_file.h"
 
 namespace fkt::record {
 namespace {

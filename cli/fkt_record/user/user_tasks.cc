@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "lib/base/parse.h"
+#include "lib/base/read_file.h"
 #include "lib/base/text.h"
 #include "lib/record/machine_sections.h"
 

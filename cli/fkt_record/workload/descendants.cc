@@ -8,7 +8,7 @@
 
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/parse.h"
-#include "lib/record/machine_sections.h"
+#include "lib/base/read_file.h"
 
 namespace fkt::record {
 namespace {
