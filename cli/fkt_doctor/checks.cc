@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kLoad = "sudo modprobe fkt";
+
 // The file's content without the newline at its end; nothing if it cannot be read.
 std::optional<std::string> text_of(const fs::path& path) {
   Result<std::string> text = read_file(path);
@@ -33,23 +35,55 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
+bool is_loaded(const Machine& machine) {
+  return is_there(at(machine, "sys/module/fkt"));
+}
+
+bool is_installed(const Machine& machine) {
+  constexpr const char* kPlaces[] = {"/extra/fkt.ko", "/updates/fkt.ko", "/updates/dkms/fkt.ko"};
+  return std::ranges::any_of(kPlaces, [&](const char* place) {
+    return is_there(at(machine, "lib/modules/" + machine.release + place));
+  });
+}
+
+// Whether the release is the version itself or one with something behind it, but not another digit.
+bool is_release_of(std::string_view release, std::string_view version) {
+  if (!release.starts_with(version)) return false;
+  release.remove_prefix(version.size());
+  return release.empty() || !std::isdigit(static_cast<unsigned char>(release.front()));
+}
+
+bool is_supported(std::string_view release) {
+  return std::ranges::any_of(
+      kKernels, [&](std::string_view version) { return is_release_of(release, version); });
+}
+
+Finding kernel(const Machine& machine) {
+  if (is_supported(machine.release)) return {Verdict::good, "kernel", machine.release, ""};
+  const std::string found =
+      fmt::format("{}: FKT is made for {}", machine.release, fmt::join(kKernels, " and "));
+  if (is_loaded(machine)) return {Verdict::note, "kernel", found + " alone", ""};
+  return {Verdict::blocked, "kernel", found + " alone",
+          "boot one of these (README, Limits); fkt_record --user-only needs none"};
+}
+
 Finding module(const Machine& machine) {
   const std::string folder = "lib/modules/" + machine.release;
-  if (is_there(at(machine, "sys/module/fkt")))
-    return {Verdict::good, "module", "fkt is loaded", ""};
-  for (const char* place : {"/extra/fkt.ko", "/updates/fkt.ko", "/updates/dkms/fkt.ko"}) {
-    if (is_there(at(machine, folder + place))) {
-      return {Verdict::blocked, "module", "fkt is installed, but not loaded", "sudo modprobe fkt"};
-    }
+  if (is_loaded(machine)) return {Verdict::good, "module", "fkt is loaded", ""};
+  if (is_installed(machine)) {
+    return {Verdict::blocked, "module", "fkt is installed, but not loaded", kLoad};
+  }
+  if (!is_supported(machine.release)) {
+    return {Verdict::blocked, "module", "fkt is not built for this kernel, and cannot be", ""};
   }
   if (is_there(at(machine, folder + "/build"))) {
     return {Verdict::blocked, "module", "fkt is not built for this kernel; its headers are there",
-            "make && sudo make install && sudo modprobe fkt"};
+            std::string("make && sudo make install && ") + kLoad};
   }
   return {Verdict::blocked, "module",
           "fkt is not built for this kernel, whose headers are missing too",
           "sudo apt install linux-headers-" + machine.release +
-              ", then make && sudo make install && sudo modprobe fkt"};
+              ", then make && sudo make install && " + kLoad};
 }
 
 // Whether the firmware demands signatures: the variable's value is behind four bytes of attributes.
@@ -65,7 +99,6 @@ Finding signatures(const Machine& machine) {
   const bool enforced =
       text_of(at(machine, "sys/module/module/parameters/sig_enforce")).value_or("N") == "Y";
   const bool locked = lockdown.find("[none]") == lockdown.npos;
-  const bool loaded = is_there(at(machine, "sys/module/fkt"));
   if (!enforced && !locked) {
     return {Verdict::good, "signatures",
             has_secure_boot(machine) ? "Secure Boot, but the kernel takes unsigned modules"
@@ -75,15 +108,22 @@ Finding signatures(const Machine& machine) {
   std::string why = enforced ? "module signatures are enforced" : "";
   if (locked) why += (why.empty() ? "" : ", ") + ("lockdown: " + lockdown);
   if (has_secure_boot(machine)) why += ", Secure Boot";
-  if (loaded) return {Verdict::good, "signatures", why + "; fkt is loaded all the same", ""};
+  if (is_loaded(machine))
+    return {Verdict::good, "signatures", why + "; fkt is loaded all the same", ""};
   return {Verdict::blocked, "signatures", why + ": an unsigned module is refused",
           "sign fkt.ko, fkt_calls.ko and fkt_records.ko with a key enrolled by mokutil --import"};
 }
 
 Finding device(const Machine& machine) {
   const fs::path node = at(machine, "dev/fkt");
-  if (!is_there(node))
-    return {Verdict::blocked, "device", "there is no /dev/fkt", "sudo modprobe fkt"};
+  if (!is_there(node)) {
+    // Without a module there is nothing to load: its own line says what comes first.
+    if (!is_loaded(machine) && !is_installed(machine)) {
+      return {Verdict::blocked, "device", "there is no /dev/fkt, which comes with the module", ""};
+    }
+    return {Verdict::blocked, "device", "there is no /dev/fkt",
+            is_loaded(machine) ? "pass it to the container (--device=/dev/fkt)" : kLoad};
+  }
   if (access(node.c_str(), R_OK | W_OK) == 0)
     return {Verdict::good, "device", "/dev/fkt is open to you", ""};
   return {Verdict::blocked, "device", "/dev/fkt is not open to you",
@@ -173,7 +213,8 @@ Finding tracers(const Machine& machine) {
     return {Verdict::good, "other tracers", "ftrace is idle, and no function has a probe", ""};
   }
   if (busy.any()) return busy.finding();
-  return {Verdict::note, "other tracers", "tracefs cannot be read: not known", "sudo fkt_doctor"};
+  return {Verdict::note, "other tracers", "tracefs cannot be read: not known",
+          machine.is_root ? "mount -t tracefs nodev /sys/kernel/tracing" : "sudo fkt_doctor"};
 }
 
 Finding types(const Machine& machine) {
@@ -188,15 +229,15 @@ Finding types(const Machine& machine) {
 }  // namespace
 
 std::vector<Finding> check_machine(const Machine& machine) {
-  return {module(machine), signatures(machine), device(machine),
-          clock(machine),  tracers(machine),    types(machine)};
+  return {kernel(machine), module(machine),  signatures(machine), device(machine),
+          clock(machine),  tracers(machine), types(machine)};
 }
 
-Finding judge_speed(double bytes_per_second, std::uint64_t free_bytes) {
+Finding judge_speed(const fs::path& folder, double bytes_per_second, std::uint64_t free_bytes) {
   // An event takes 8 bytes or more; with TIME words, page headers and arguments about 10.
   constexpr double kBytesPerEvent = 10, kBusy = 1e6;
   if (bytes_per_second <= 0) {
-    return {Verdict::blocked, "disk", "nothing can be written here",
+    return {Verdict::blocked, "disk", folder.string() + ": nothing can be written there",
             "cd to a folder of yours, or fkt_record -f FILE"};
   }
   const double rate = bytes_per_second / kBytesPerEvent;

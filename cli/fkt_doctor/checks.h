@@ -3,9 +3,11 @@
 // files below a root folder, so that tests can make a machine of files.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fkt::doctor {
@@ -27,9 +29,13 @@ struct Machine {
   std::filesystem::path root = "/";
   std::string release;        // of the running kernel
   std::filesystem::path out;  // folder that recordings are written to
+  bool is_root = false;       // root asks
 };
 
-// The checks, each of one thing: module or headers, Secure Boot and lockdown, device and
+// The kernels that FKT is made and tested for (README, Limits).
+inline constexpr std::array<std::string_view, 2> kKernels = {"6.1", "6.12"};
+
+// The checks, each of one thing: kernel, module or headers, Secure Boot and lockdown, device and
 // permissions, clock, other tracers, types (BTF) for instruments.
 std::vector<Finding> check_machine(const Machine& machine);
 
@@ -37,6 +43,7 @@ std::vector<Finding> check_machine(const Machine& machine);
 // past the page cache where it can. Returns 0 if nothing can be written there.
 double disk_speed(const std::filesystem::path& folder, std::uint64_t bytes);
 // What that speed allows: events/s, by how many bytes events take on average.
-Finding judge_speed(double bytes_per_second, std::uint64_t free_bytes);
+Finding judge_speed(const std::filesystem::path& folder, double bytes_per_second,
+                    std::uint64_t free_bytes);
 
 }  // namespace fkt::doctor

@@ -2,12 +2,15 @@
 #include "cli/fkt_doctor/doctor.h"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "cli/fkt_doctor/checks.h"
+#include "lib/base/os_error.h"
 #include "lib/base/text_writer.h"
 
 namespace fkt::cli {
@@ -29,6 +32,13 @@ void put_finding(TextWriter& out, const doctor::Finding& finding) {
   out.put('\n');
 }
 
+Status check_folder(const std::string& option, const std::filesystem::path& folder) {
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return Done{};
+  return usage(option + ": " + folder.string() + ": " +
+               (error ? os_error(error.value()) : "it is no folder"));
+}
+
 }  // namespace
 
 int examine_machine(int argc, const char* const* argv) {
@@ -45,14 +55,19 @@ int examine_machine(int argc, const char* const* argv) {
   if (uname(&names) != 0) return fail({ErrorCode::io, "the kernel's release is not known"});
   doctor::Machine machine;
   machine.release = options.has("kernel") ? options.text("kernel") : std::string(names.release);
+  machine.is_root = ::geteuid() == 0;
   if (options.has("root")) machine.root = options.text("root");
   machine.out = options.has("out") ? options.text("out") : std::string(".");
+  for (const auto& [name, folder] : {std::pair("--root", &machine.root), {"--out", &machine.out}}) {
+    const Status good = check_folder(name, *folder);
+    if (!good) return fail(good.error());
+  }
   std::vector<doctor::Finding> findings = doctor::check_machine(machine);
   if (!options.has("no-disk")) {
     std::error_code error;
     const std::filesystem::space_info space = std::filesystem::space(machine.out, error);
-    findings.push_back(doctor::judge_speed(doctor::disk_speed(machine.out, kTrialBytes),
-                                           error ? 0 : space.available));
+    findings.push_back(doctor::judge_speed(
+        machine.out, doctor::disk_speed(machine.out, kTrialBytes), error ? 0 : space.available));
   }
   TextWriter out;
   bool blocked = false;

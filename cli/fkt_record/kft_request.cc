@@ -52,8 +52,7 @@ class KernelFunctions {
 Result<std::string> boot_configuration() {
   const Result<std::string> text = read_file(kBootParameter);
   if (!text) {
-    return Error{ErrorCode::io,
-                 text.error().message + " (is the module loaded? try: modprobe fkt)"};
+    return Error{ErrorCode::io, text.error().message + kModuleRemedy};
   }
   const std::size_t begin = text->find_first_not_of(" \t\n");
   if (begin == std::string::npos) {

@@ -48,7 +48,7 @@ Error open_error(int number) {
     case ENOENT:
     case ENODEV:
     case ENXIO:
-      return about("no such device (is the module loaded? try: modprobe fkt)");
+      return about(std::string("no such device") + kModuleRemedy);
     case EACCES:
     case EPERM:
       return about("permission denied (are you root, or in group fkt?)");

@@ -23,6 +23,9 @@ struct TracepointRecord {
   std::uint32_t bytes = 0;  // that each record has
 };
 
+// What to do about a module that is not there, behind what is missing.
+inline constexpr const char* kModuleRemedy = " (fkt_doctor says why, and what to type)";
+
 class Device {
  public:
   // Opens the device and checks that module and tool have the same ABI.

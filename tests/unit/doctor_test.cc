@@ -35,8 +35,9 @@ class Files {
     return *this;
   }
   // The finding about this.
-  Finding about(const std::string& what) const {
-    for (const Finding& finding : doctor::check_machine({root_, "6.1.0", "."})) {
+  Finding about(const std::string& what, const char* release = "6.1.0",
+                bool is_root = false) const {
+    for (const Finding& finding : doctor::check_machine({root_, release, ".", is_root})) {
       if (finding.what == what) return finding;
     }
     throw std::runtime_error("nothing about " + what);
@@ -94,6 +95,54 @@ TEST_CASE("without the module it says which step is next") {
   CHECK(ran.text.find("-> sudo modprobe fkt") != ran.text.npos);
 }
 
+TEST_CASE("where the module is not built, loading it is not the next step") {
+  Files files("unbuilt");
+  CHECK(files.about("device").verdict == Verdict::blocked);
+  CHECK(files.about("device").remedy.empty());
+  files.put("lib/modules/6.1.0/extra/fkt.ko", "");
+  CHECK(files.about("device").remedy == "sudo modprobe fkt");
+  files.put("sys/module/fkt/initstate", "live");
+  CHECK(files.about("device").remedy.find("modprobe") == std::string::npos);
+}
+
+TEST_CASE("a kernel that FKT is not made for") {
+  Files files("kernel");
+  for (const char* good : {"6.1", "6.1.0-56-amd64", "6.12.95+deb12-amd64"}) {
+    CHECK(files.about("kernel", good).verdict == Verdict::good);
+  }
+  for (const char* bad : {"9.9", "6.18.44", "6.10.3", "6.2.0", "5.6.1", "6"}) {
+    const Finding kernel = files.about("kernel", bad);
+    CHECK(kernel.verdict == Verdict::blocked);
+    CHECK(kernel.found == std::string(bad) + ": FKT is made for 6.1 and 6.12 alone");
+    CHECK(files.about("module", bad).remedy.empty());
+  }
+  files.put("sys/module/fkt/initstate", "live");
+  CHECK(files.about("kernel", "6.18.44").verdict == Verdict::note);
+  // The same stands where people look for it.
+  const std::string readme = contents(golden() / "../../README.md");
+  const std::string limits = readme.substr(readme.find("\n## Limits"));
+  std::string versions;
+  for (const std::string_view version : doctor::kKernels) {
+    versions += (versions.empty() ? "" : " and ") + std::string(version);
+  }
+  CHECK(limits.find("kernels " + versions) != std::string::npos);
+}
+
+TEST_CASE("folders that are none are refused") {
+  Files files("folders");
+  files.put("file", "");
+  const std::string file = (files.root() / "file").string();
+  for (const char* option : {"--root", "--out"}) {
+    const Ran none = run_tool(cli::examine_machine, "fkt_doctor", {option, "/no/such"});
+    CHECK(none.status == 2);
+    CHECK(none.text ==
+          "fkt_doctor: " + std::string(option) + ": /no/such: no such file or directory\n");
+    const Ran plain = run_tool(cli::examine_machine, "fkt_doctor", {option, file});
+    CHECK(plain.status == 2);
+    CHECK(plain.text == "fkt_doctor: " + std::string(option) + ": " + file + ": it is no folder\n");
+  }
+}
+
 TEST_CASE("signatures: lockdown, enforcement, Secure Boot") {
   Files files("signatures");
   CHECK(files.about("signatures").verdict == Verdict::good);
@@ -116,6 +165,8 @@ TEST_CASE("clock and other tracers are notes") {
   files.put("proc/cpuinfo", kSteady).put(kSource, "hpet\n");
   CHECK(files.about("clock").found.find("hpet") != std::string::npos);
   CHECK(files.about("other tracers").remedy == "sudo fkt_doctor");
+  CHECK(files.about("other tracers", "6.1.0", true).remedy ==
+        "mount -t tracefs nodev /sys/kernel/tracing");
   files.put("sys/kernel/tracing/current_tracer", "function\n");
   files.put("sys/kernel/tracing/set_event", "sched:sched_switch\n");
   const Finding busy = files.about("other tracers");
@@ -151,9 +202,10 @@ TEST_CASE("a tracer's module is found without tracefs") {
 }
 
 TEST_CASE("the disk: what its speed allows") {
-  CHECK(doctor::judge_speed(0, 0).verdict == Verdict::blocked);
-  CHECK(doctor::judge_speed(5e6, 1).verdict == Verdict::note);
-  const Finding fast = doctor::judge_speed(250e6, 4'000'000'000);
+  CHECK(doctor::judge_speed("/proc", 0, 0).verdict == Verdict::blocked);
+  CHECK(doctor::judge_speed("/proc", 0, 0).found == "/proc: nothing can be written there");
+  CHECK(doctor::judge_speed(".", 5e6, 1).verdict == Verdict::note);
+  const Finding fast = doctor::judge_speed(".", 250e6, 4'000'000'000);
   CHECK(fast.verdict == Verdict::good);
   CHECK(fast.found == "250 MB/s, enough for 25.0 million events/s; 4.0 GB free");
   CHECK(doctor::disk_speed("/proc/no such folder", 1 << 20) == 0);
