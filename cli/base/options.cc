@@ -101,11 +101,11 @@ std::string listed(const Sections& sections) {
   return lines;
 }
 
-// The name of the option an error is about. Boost puts two dashes in front of a one-letter name
-// too.
+// The name of the option an error is about, as Options::has() takes it. Boost puts two dashes in
+// front of it, also of a letter.
 std::string name_in(const po::error_with_option_name& error) {
   const std::string name = error.get_option_name();
-  return name.size() == 3 && name.starts_with("--") ? name.substr(1) : name;
+  return name.starts_with("--") ? name.substr(name.size() == 3 ? 1 : 2) : name;
 }
 
 std::string version_text() {
@@ -164,16 +164,24 @@ std::vector<std::string> Options::texts(const std::string& name) const {
   return has(name) ? values_[name].as<std::vector<std::string>>() : std::vector<std::string>();
 }
 
+const po::option_description* Options::find(const std::string& name) const {
+  for (const auto& section : sections_) {
+    if (const auto* option = section.options.find_nothrow(name, false)) return option;
+  }
+  return nullptr;
+}
+
+std::string Options::shown(const std::string& name) const {
+  const po::option_description* const option = find(name);
+  if (option == nullptr) return name;
+  const std::string first = display_name(*option), other = "--" + option->long_name();
+  return option->long_name().empty() || first == other ? first : first + '/' + other;
+}
+
 // Index of the first word that is neither an option nor an option's value.
 std::size_t Options::options_end(const std::vector<std::string>& words) const {
-  const auto option_of = [this](const std::string& name) -> const po::option_description* {
-    for (const auto& section : sections_) {
-      if (const auto* option = section.options.find_nothrow(name, false)) return option;
-    }
-    return nullptr;
-  };
   const auto needs_next = [&](const std::string& name) {
-    const po::option_description* option = option_of(name);
+    const po::option_description* option = find(name);
     return option && needs_value(*option);
   };
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -186,7 +194,7 @@ std::size_t Options::options_end(const std::vector<std::string>& words) const {
     // A group of one-letter options ends at the first one that takes a value.
     for (std::size_t letter = 1; letter < word.size(); ++letter) {
       const std::string name = {'-', word[letter]};
-      const po::option_description* option = option_of(name);
+      const po::option_description* option = find(name);
       if (!option || !takes_value(*option)) continue;
       if (letter + 1 == word.size() && needs_next(name)) ++i;
       break;
@@ -245,10 +253,10 @@ Status Options::parse_words(std::vector<std::string> words) {
   } catch (const po::unknown_option& e) {
     return unknown_option(e.get_option_name());
   } catch (const po::multiple_occurrences& e) {
-    return usage(name_in(e) + ": given more than once");
+    return usage(shown(name_in(e)) + ": given more than once");
   } catch (const po::invalid_command_line_syntax& e) {
     const bool extra = e.kind() == po::invalid_syntax::extra_parameter;
-    return usage(name_in(e) + (extra ? ": takes no value" : ": needs a value"));
+    return usage(shown(name_in(e)) + (extra ? ": takes no value" : ": needs a value"));
   } catch (const po::error& e) {
     return usage(e.what());
   }
@@ -267,6 +275,11 @@ std::string Options::help() const {
     for (const auto& option : section.options.options()) out += option_line(*option);
   }
   return out;
+}
+
+Status check_not_stdout(const char* option, const std::string& name) {
+  if (name != "-") return Done{};
+  return usage(std::string(option) + ": standard output is not possible, name a file");
 }
 
 Status read_duration(const Options& options, const char* name, std::chrono::nanoseconds& out) {

@@ -60,8 +60,11 @@ class Options {
   // The values of an option made with values(), in the order given; empty if it was not given.
   std::vector<std::string> texts(const std::string& name) const;
   const std::vector<std::string>& arguments() const { return arguments_; }
+  // What messages call the option has(name): "-t", "--cpu", "-i/--instrument".
+  std::string shown(const std::string& name) const;
 
  private:
+  const boost::program_options::option_description* find(const std::string& name) const;
   Status parse_words(std::vector<std::string> words);
   std::size_t options_end(const std::vector<std::string>& words) const;
   void join_pairs(std::vector<std::string>& words) const;
@@ -81,6 +84,9 @@ class Options {
   boost::program_options::variables_map values_;
   std::vector<std::string> arguments_;
 };
+
+// Error: the name of a file that must allow writing at any place is "-".
+Status check_not_stdout(const char* option, const std::string& name);
 
 // Parses the duration given by the long option `name`. Leaves `out` unchanged if the option was not
 // given.

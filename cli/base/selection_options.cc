@@ -61,7 +61,7 @@ void add_selection_options(boost::program_options::options_description_easy_init
 std::optional<std::string> selection_option(const Options& options) {
   for (const char* name :
        {"-s", "task", "cpu", "layer", "from", "to", "where", "around", "window"}) {
-    if (options.has(name)) return (name[0] == '-' ? "" : "--") + std::string(name);
+    if (options.has(name)) return options.shown(name);
   }
   return std::nullopt;
 }

@@ -255,17 +255,6 @@ Result<std::string> off_cpu(CallSource& source, const KdRequest& request, const 
 }
 
 Result<bool> output(CallSource& source, const KdRequest& request, const TimeFormat& time) {
-  const bool states = request.off_cpu || request.output == KdOutput::tasks ||
-                      request.output == KdOutput::critical_path;
-  if (states && source.analysis() == nullptr) {
-    return usage(request.file + ": a KFT log does not say what its tasks did between calls");
-  }
-  if (request.output == KdOutput::kft_log && source.trace() == nullptr) {
-    return usage(request.file + ": is a KFT log already");
-  }
-  if (request.output == KdOutput::user_functions && source.trace() == nullptr) {
-    return usage(request.file + ": a KFT log has nothing of user programs");
-  }
   if (request.output == KdOutput::trace || request.output == KdOutput::kft_log)
     return call_trace(source, request, time);
   Result<std::string> text = std::string();
@@ -302,6 +291,10 @@ int run(const Options& options) {
   if (!request) return fail(request.error());
   Result<CallSource> source = CallSource::open(request->file);
   if (!source) return fail(source.error());
+  if (source->trace() == nullptr) {
+    const Status good = check_for_log(options, *request);
+    if (!good) return fail(good.error());
+  }
   const auto least = least_time(options, source->ticks_per_second());
   if (!least) return fail(least.error());
   request->shape.above = *least;

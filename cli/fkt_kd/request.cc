@@ -26,6 +26,44 @@ constexpr OutputOption kOutputs[] = {{"histogram", "--histogram", KdOutput::hist
                                      {"dot", "--dot", KdOutput::dot},
                                      {"kft-log", "--kft-log", KdOutput::kft_log}};
 
+using Outputs = unsigned;  // a bit for each
+constexpr Outputs outputs(std::initializer_list<KdOutput> list) {
+  Outputs bits = 0;
+  for (const KdOutput output : list) bits |= 1U << static_cast<unsigned>(output);
+  return bits;
+}
+
+struct Heeded {
+  const char* name;  // name for Options::has()
+  Outputs by;
+  bool by_waits;  // by the table of --offcpu, which is not that of functions
+};
+constexpr Outputs kRows =
+    outputs({KdOutput::table, KdOutput::user_functions, KdOutput::tasks, KdOutput::critical_path});
+constexpr Outputs kTable = outputs({KdOutput::table});
+constexpr Heeded kHeeded[] = {
+    {"json", kRows | outputs({KdOutput::histogram}), true},
+    {"csv", kRows | outputs({KdOutput::histogram}), true},
+    {"-n", kRows, true},
+    {"-f", kTable, false},
+    {"sort", kTable, false},
+    {"-l", kTable | outputs({KdOutput::trace, KdOutput::tasks}), false},
+    {"time", ~outputs({KdOutput::kft_log}), true},
+    {"-t", kTable | outputs({KdOutput::user_functions, KdOutput::trace, KdOutput::kft_log}),
+     false}};
+
+// Error: an option that what is printed would not heed. chosen: the option that asked for that;
+// nullptr: the table of functions.
+Status check_heeded(const Options& options, const KdRequest& r, const char* chosen) {
+  const bool waits = r.off_cpu && r.output == KdOutput::table;
+  for (const Heeded& option : kHeeded) {
+    if (!options.has(option.name)) continue;
+    const bool heeded = waits ? option.by_waits : (option.by & outputs({r.output})) != 0;
+    if (!heeded) return usage(options.shown(option.name) + ": not for " + chosen);
+  }
+  return Done{};
+}
+
 Status choose_output(const Options& options, KdRequest& r) {
   const char* chosen = nullptr;
   for (const OutputOption& option : kOutputs) {
@@ -46,20 +84,13 @@ Status choose_output(const Options& options, KdRequest& r) {
   const bool tasks =
       r.off_cpu || r.output == KdOutput::tasks || r.output == KdOutput::critical_path;
   if (r.off_cpu && chosen == nullptr) chosen = "--offcpu";
-  const bool rows = r.output == KdOutput::tasks || r.output == KdOutput::critical_path ||
-                    r.output == KdOutput::table || r.output == KdOutput::histogram ||
-                    r.output == KdOutput::user_functions;
-  for (const char* format : {"json", "csv"}) {
-    if (!rows && options.has(format)) {
-      return usage("--" + std::string(format) + ": not for " + chosen);
-    }
-  }
+  const Status heeded = check_heeded(options, r, chosen);
+  if (!heeded) return heeded;
   for (const char* part : {"-s", "cpu", "layer", "where", "around", "task"}) {
     if (!tasks || !options.has(part)) continue;
     if (r.output != KdOutput::critical_path && std::string_view(part) == "task") continue;
     // The states of a task depend on the events of all CPUs, so they cannot be restricted to some.
-    return usage((part[0] == '-' ? "" : "--") + std::string(part) + ": not for " + chosen +
-                 "; --from and --to are");
+    return usage(options.shown(part) + ": not for " + chosen + "; --from and --to are");
   }
   if (options.has("json")) r.format = KdFormat::json;
   if (options.has("csv")) r.format = KdFormat::csv;
@@ -169,10 +200,28 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
   return *ticks;
 }
 
-Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading) {
-  if (const auto option = selection_option(options); option && trace == nullptr) {
+Status check_for_log(const Options& options, const KdRequest& request) {
+  if (const auto option = selection_option(options)) {
     return usage(*option + ": not for KFT logs, which are taken whole");
   }
+  if (options.has("time") && request.unit == TimeUnit::cycles) {
+    return usage("--time: \"cycles\" is not one of ns, us, ms, s: a KFT log has microseconds");
+  }
+  if (options.has("-t") && options.text("-t").ends_with("cycles")) {
+    return usage("-t: \"" + options.text("-t") + "\": a KFT log has microseconds");
+  }
+  if (request.off_cpu || request.output == KdOutput::tasks ||
+      request.output == KdOutput::critical_path) {
+    return usage(request.file + ": a KFT log does not say what its tasks did between calls");
+  }
+  if (request.output == KdOutput::kft_log) return usage(request.file + ": is a KFT log already");
+  if (request.output == KdOutput::user_functions) {
+    return usage(request.file + ": a KFT log has nothing of user programs");
+  }
+  return Done{};
+}
+
+Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading) {
   Result<Selection> selection = selection_request(options);
   if (!selection || trace == nullptr) return selection;
   const Status completed = complete_selection(options, *trace, *selection);

@@ -47,8 +47,9 @@ Result<KdRequest> kd_request(const Options& options);
 // The value of -t in ticks. A number without unit counts microseconds, as in KFT's tool.
 Result<std::uint64_t> least_time(const Options& options, double ticks_per_second);
 
-// Evaluates the options that select a part of the recording. trace: null for a KFT log, which does
-// not support them: an error if one is given.
+// Error: what a KFT log cannot be asked for.
+Status check_for_log(const Options& options, const KdRequest& request);
+// Evaluates the options that select a part of the recording. trace: null for a KFT log.
 Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading);
 
 }  // namespace fkt::cli

@@ -9,6 +9,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/progress.h"
 #include "cli/base/terminal.h"
+#include "cli/fkt_print/request.h"
 #include "lib/report/diff_report.h"
 
 namespace fkt::cli {
@@ -23,13 +24,13 @@ struct DiffRequest {
   std::string old_file, new_file;
   TimeUnit unit = TimeUnit::us;
   bool per_second = false;
+  std::size_t most = SIZE_MAX;  // rows
 };
 
 Result<DiffRequest> diff_request(const Options& options) {
   for (const char* name : kNotWithDiff) {
     if (!options.has(name)) continue;
-    const std::string shown = (name[0] == '-' ? "" : "--") + std::string(name);
-    return usage("--diff and " + shown + ": only one of the two");
+    return usage("--diff and " + options.shown(name) + ": only one of the two");
   }
   if (options.has("json") && options.has("csv")) {
     return usage("--json and --csv: only one of the two");
@@ -54,6 +55,11 @@ Result<DiffRequest> diff_request(const Options& options) {
     request.unit = TimeUnit::readable;
   }
   request.per_second = options.has("per-second");
+  if (options.has("top")) {
+    const auto top = read_top(options);
+    if (!top) return top.error();
+    request.most = *top;
+  }
   return request;
 }
 
@@ -86,7 +92,8 @@ int print_diff(const Options& options) {
       return fail(usage("--per-second: how long " + *file + " took is not known"));
     }
   }
-  const std::vector<DiffRow> rows = function_diff(*before, *after);
+  std::vector<DiffRow> rows = function_diff(*before, *after);
+  if (rows.size() > request->most) rows.resize(request->most);
   const DiffReport report{rows,
                           {request->old_file, before->duration()},
                           {request->new_file, after->duration()},

@@ -27,6 +27,10 @@ Status find_request(const Options& options, PrintRequest& r) {
     if (!most) return most.error();
     r.slowest = {static_cast<std::size_t>(*most), text.substr(std::min(blank + 1, text.size()))};
     if (r.slowest->name.empty()) return usage("--slowest: needs a number and a name");
+    // Without --window there is no other table.
+    if (options.has("top") && !options.has("window")) {
+      return usage("--top: not for --slowest, whose first word is the number of rows");
+    }
     if (options.has("around")) return usage("--around and --slowest: only one of the two");
     if (r.counts) return usage("--counts and --slowest: only one of the two");
   }
@@ -51,9 +55,9 @@ Status read_view(const Options& options, PrintRequest& r) {
   if (options.has("top")) {
     const bool events = r.view == View::none && !r.statistics && !r.counts;
     if (events || r.view == View::stacks) return usage("--top: only with tables and statistics");
-    const auto top = parse_whole("--top", options.text("top"), 1, kMostSlowest);
+    const Result<std::size_t> top = read_top(options);
     if (!top) return top.error();
-    r.top = static_cast<std::size_t>(*top);
+    r.top = *top;
   }
   if (chosen == nullptr) return Done{};
   if (r.view == View::stacks && (options.has("json") || options.has("csv"))) {
@@ -61,15 +65,14 @@ Status read_view(const Options& options, PrintRequest& r) {
   }
   for (const char* other : {"dump", "stats", "counts", "slowest", "-t", "-b"}) {
     if (!options.has(other)) continue;
-    const std::string shown = other[0] == '-' ? other : std::string("--") + other;
-    return usage("--" + std::string(chosen) + " and " + shown + ": only one of the two");
+    return usage("--" + std::string(chosen) + " and " + options.shown(other) +
+                 ": only one of the two");
   }
   if (r.view == View::summary) {
     for (const char* part : {"-s", "-p", "-k", "cpu", "layer", "where", "around", "task"}) {
       if (!options.has(part)) continue;
       // What a task waits for depends on the events of all CPUs and tasks.
-      return usage((part[0] == '-' ? "" : "--") + std::string(part) +
-                   ": not with --summary; --from and --to are");
+      return usage(options.shown(part) + ": not with --summary; --from and --to are");
     }
   }
   r.dump = r.statistics = false;
@@ -123,6 +126,12 @@ void add_print_options(Options& options) {
   add_selection_options(part);
   options.two_words("slowest");
   options.positional("FILE", 1);
+}
+
+Result<std::size_t> read_top(const Options& options) {
+  const auto top = parse_whole("--top", options.text("top"), 1, kMostSlowest);
+  if (!top) return top.error();
+  return static_cast<std::size_t>(*top);
 }
 
 Result<PrintRequest> print_request(const Options& options) {

@@ -38,6 +38,8 @@ struct PrintRequest {
 };
 
 void add_print_options(Options& options);
+// The value of --top, which must be given.
+Result<std::size_t> read_top(const Options& options);
 // Reads the options that do not need the recording.
 Result<PrintRequest> print_request(const Options& options);
 }  // namespace fkt::cli
