@@ -86,6 +86,11 @@ Result<Token> Token::of(std::string_view text, const std::string& where) {
         fmt::format("{}: a token has at least {} characters (fkt_receive makes a good one)", where,
                     kLeastToken)};
   }
+  // A file of another kind, most likely.
+  const auto is_printable = [](unsigned char c) { return c >= 0x20 && c != 0x7f; };
+  if (!std::ranges::all_of(text, is_printable)) {
+    return Error{ErrorCode::usage, where + ": a token is printable text in one line"};
+  }
   return Token(std::string(text));
 }
 

@@ -289,6 +289,13 @@ TEST_CASE("tokens are long, and what stands round them is none of theirs") {
     CHECK(token.error().message ==
           "FKT_TOKEN: a token has at least 16 characters (fkt_receive makes a good one)");
   }
+  for (const std::string& text : {std::string(64, '\0'), std::string("0123456789abcdef\n0123"),
+                                  std::string("0123456789abcdef\x7f"
+                                              "0123")}) {
+    const auto token = remote::Token::of(text, "FKT_TOKEN");
+    REQUIRE_FALSE(token);
+    CHECK(token.error().message == "FKT_TOKEN: a token is printable text in one line");
+  }
   const Folder folder;
   std::ofstream(folder.file("token")) << "0123456789abcdef\n";
   CHECK(remote::Token::read(folder.file("token"))->text() == "0123456789abcdef");
