@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/messages.h"
 #include "lib/base/os_error.h"
 #include "lib/format/file_writer.h"
 #include "lib/record/output_file.h"
@@ -19,11 +20,7 @@ constexpr std::size_t kPiece = 256 << 10;
 }  // namespace
 
 Result<TextFile> TextFile::create(const std::string& path) {
-  if (path == "-") {
-    UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!out) return os_failure("standard output");
-    return TextFile(std::move(out), "standard output");
-  }
+  if (path == "-") return TextFile(UniqueFd(), path);
   struct stat is {};
   const bool regular = ::stat(path.c_str(), &is) != 0 || S_ISREG(is.st_mode);
   UniqueFd file(::open(path.c_str(), (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_CLOEXEC, 0666));
@@ -38,9 +35,16 @@ Result<TextFile> TextFile::create(const std::string& path) {
 
 Status TextFile::flush(bool all) {
   if (!all && out_.size() < kPiece) return Done{};
-  const Status written = write_all(fd_.get(), as_bytes(out_.view()), path_);
+  const bool to_file = fd_.get() >= 0;
+  const Status written = to_file ? write_all(fd_.get(), as_bytes(out_.view()), path_) : put_out();
   out_.clear();
   return written;
+}
+
+// That nobody reads on is no error, as everywhere else.
+Status TextFile::put_out() const {
+  const Result<bool> written = put(out_.view());
+  return written ? Status(Done{}) : written.error();
 }
 
 }  // namespace fkt::cli

@@ -25,6 +25,7 @@ class TextFile {
 
  private:
   TextFile(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  Status put_out() const;
   UniqueFd fd_;
   std::string path_;
   TextWriter out_;
