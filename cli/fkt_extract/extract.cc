@@ -42,12 +42,17 @@ std::string message(const std::string& file, const Trace& trace, std::span<const
   const TimeFormat seconds(TimeUnit::s, trace.info().clocks.ticks_per_second());
   return file + ": " + seconds.text(ticks) + " s, " +
          (slice.size() == 1 ? "" : fmt::format("{} stretches, ", slice.size())) +
+         (written.unreadable == 0 ? ""
+                                  : with_commas(written.events - written.unreadable) + " of ") +
          with_commas(written.events) + " events, " + with_commas(written.pages) + " of " +
          with_commas(trace.pages().size()) + " pages, " + bytes_text(written.bytes);
 }
 
 int run(const Options& options) {
   if (!options.has("output")) return fail(usage("-o: name the file to write"));
+  // Its head is written last.
+  const Status named = check_not_stdout("-o", options.text("output"));
+  if (!named) return fail(named.error());
   const std::string file = options.arguments().empty() ? "trace_file" : options.arguments()[0];
   const Result<Trace> trace = Trace::open(file);
   if (!trace) return fail(trace.error());

@@ -31,6 +31,9 @@ Result<Request> request_of(const Options& options) {
   Request r;
   if (options.has("output")) r.file = options.text("output");
   if (r.file.empty()) return usage("-o: the file's name is empty");
+  // A sender that comes again goes on where the file ends.
+  const Status named = cli::check_not_stdout("-o", r.file);
+  if (!named) return named.error();
   r.replace = replace_rule(!options.has("output"), options.has("force"));
   r.quiet = options.has("-q");
   if (options.has("token-file")) r.token_file = options.text("token-file");

@@ -104,7 +104,7 @@ class SliceWriter {
   Json totals(Json json) const;
   Json per_cpu() const;
   std::vector<fkt_index_entry> index() const;
-  void find_damage() const;
+  void find_damage();
   Status write_pages(int fd, std::uint64_t offset, const std::string& name) const;
 
   const Trace& trace_;
@@ -316,10 +316,19 @@ Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkp
 }
 
 // Checks the copied pages: damage in them must be reported in the totals of the slice.
-void SliceWriter::find_damage() const {
+void SliceWriter::find_damage() {
   for (const std::uint32_t number : pages_) {
     const Result<Page> page = this->page(number);
-    if (!page) trace_.note_damage(trace_.pages()[number], page.error());
+    if (page) continue;
+    const PageRef& ref = trace_.pages()[number];
+    trace_.note_damage(ref, page.error());
+    for (const Stretch& stretch : stretches_) {
+      const auto cpu = stretch.cpus.find(ref.cpu);
+      if (cpu == stretch.cpus.end()) continue;
+      // As count() has counted them.
+      const bool is_counted = std::ranges::binary_search(cpu->second.pages, number);
+      summary_.unreadable += is_counted ? ref.events : 0;
+    }
   }
 }
 

@@ -20,7 +20,8 @@ namespace fkt {
 
 struct SliceSummary {
   std::uint64_t pages = 0, events = 0, lost = 0;
-  std::uint64_t bytes = 0;  // size of the file
+  std::uint64_t unreadable = 0;  // of the events: in damaged pages
+  std::uint64_t bytes = 0;       // size of the file
 };
 
 // Returns the parts of `wanted` (ticks, from <= clock < to) that the recording has, or, if it is a
