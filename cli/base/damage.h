@@ -10,8 +10,13 @@
 namespace fkt::cli {
 
 // Prints one line on stderr if the part of the recording that was read is damaged or incomplete.
-// Must be called after reading. Returns the exit status: kFailed if it printed a line, else kDone.
-int say_damage(const std::string& file, const Trace& trace);
+// Must be called after reading. listed: statistics with all findings were printed. Returns the exit
+// status: kFailed if it printed a line, else kDone.
+int say_damage(const std::string& file, const Trace& trace, bool listed = false);
+
+// Says that there was no event to show, so that an empty output is not mistaken for a failure.
+// chosen: only a part was asked for.
+void say_no_events(const std::string& file, const Trace& trace, bool chosen);
 
 // As fail(error) of messages.h. If the recording has nothing of what was asked for, its damage may
 // be the reason: its line comes first then.

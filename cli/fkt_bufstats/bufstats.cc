@@ -13,6 +13,7 @@
 #include "cli/base/text_file.h"
 #include "cli/base/units.h"
 #include "lib/analyse/analysis.h"
+#include "lib/base/mapped_file.h"
 #include "lib/format/clocks.h"
 #include "lib/picture/buffer_picture.h"
 #include "lib/report/buffer_table.h"
@@ -100,17 +101,18 @@ std::uint64_t last_page_end(const Trace& trace) {
   return end;
 }
 
-Result<TimeScale> scale_of(const Options& options, const Trace& trace, std::uint32_t cells) {
+Result<TimeScale> scale_of(const Options& options, const Trace& trace, const Request& request) {
   TimeScale scale{
       trace.info().checkpoint ? trace.info().checkpoint->from : recording_start(trace.info()),
-      last_page_end(trace) + 1, cells};
+      last_page_end(trace) + 1, request.rows};
   const Result<TimeSpan> span = time_span(options, trace);
   if (!span) return span.error();
   scale.from = span->from.value_or(scale.from);
   scale.to = span->to.value_or(scale.to);
   if (scale.from < scale.to) return scale;
   if (!options.has("from") && !options.has("to")) {
-    return Error{ErrorCode::absent, "no page of events in the recording"};
+    return Error{ErrorCode::absent,
+                 input_name(request.file) + ": no page of events in the recording"};
   }
   return usage("--from: not before --to");
 }
@@ -149,7 +151,7 @@ int run(const Options& options) {
   if (!request) return fail(request.error());
   const Result<Trace> trace = Trace::open(request->file);
   if (!trace) return fail(trace.error());
-  const Result<TimeScale> scale = scale_of(options, *trace, request->rows);
+  const Result<TimeScale> scale = scale_of(options, *trace, *request);
   if (!scale) return fail(scale.error(), request->file, *trace);
   BufferColumns columns(*scale);
   const Status followed = [&] {

@@ -320,7 +320,7 @@ int run(const Options& options) {
     if (!seen) return fail_of(*source, seen.error());
   }
   if (analysis != nullptr && analysis->profile().events() == 0) {
-    warn(request->file + ": 0 events are selected");
+    say_no_events(request->file, *source->trace(), selection_option(options).has_value());
   }
   for (const std::string& line : source->damage()) warn(line);
   // Damage is a failure although the rest was shown.

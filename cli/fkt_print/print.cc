@@ -186,10 +186,11 @@ int print(const Options& options) {
     const Result<bool> written = put(statistics(*trace, *request, analysis, time));
     if (!written) return fail(written.error());
   }
-  // Says that nothing is selected, so that empty output is not mistaken for a failure.
   const std::uint64_t events = request->dump || view ? shown : analysis.profile().events();
-  if (events == 0) warn(request->file + ": 0 events are selected");
-  return say_damage(request->file, *trace);
+  if (events == 0) {
+    say_no_events(request->file, *trace, selection_option(options) || options.has("-p"));
+  }
+  return say_damage(request->file, *trace, request->statistics && !request->csv);
 }
 
 }  // namespace

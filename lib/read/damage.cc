@@ -13,7 +13,7 @@ std::string damage_of_source(const Totals& totals) {
   return "cut out of a recording that is not whole (" + totals.source + ")";
 }
 
-std::string damage_of(const Integrity& integrity, const TraceInfo& info) {
+std::string damage_of(const Integrity& integrity, const TraceInfo& info, bool listed) {
   std::string line;
   const auto add = [&line](const std::string& text, const char* between) {
     if (!text.empty()) line += (line.empty() ? "" : between) + text;
@@ -33,13 +33,15 @@ std::string damage_of(const Integrity& integrity, const TraceInfo& info) {
     if (first == nullptr) first = &note;
   }
   if (first != nullptr) add(*first, ": ");
-  if (more > 0)
-    line += " (and " + counted(more, "more finding") + ": fkt_print --stats lists them)";
+  if (more > 0) {
+    line += " (and " + counted(more, "more finding") +
+            (listed ? ", in the statistics)" : ": fkt_print --stats lists them)");
+  }
   return line;
 }
 
-std::string damage_of(const Trace& trace) {
-  return damage_of(trace.integrity(), trace.info());
+std::string damage_of(const Trace& trace, bool listed) {
+  return damage_of(trace.integrity(), trace.info(), listed);
 }
 
 }  // namespace fkt

@@ -15,9 +15,10 @@ inline constexpr std::string_view kUnfinished =
 
 // Returns one line that says what is missing and how much, then the first place. Empty: nothing is
 // missing in what was read so far. Events that the recorder lost or discarded are not damage of the
-// file.
-std::string damage_of(const Integrity& integrity, const TraceInfo& info);
-std::string damage_of(const Trace& trace);
+// file. listed: statistics with all findings were printed, so that it need not be said where they
+// are.
+std::string damage_of(const Integrity& integrity, const TraceInfo& info, bool listed = false);
+std::string damage_of(const Trace& trace, bool listed = false);
 
 // Returns the line for a slice that was cut out of a damaged recording; empty: the recording was
 // whole.
