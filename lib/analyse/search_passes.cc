@@ -74,9 +74,14 @@ Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std:
                                                         const Reading& reading) {
   if (text.find_first_of("=<>~!&|()\"'") != text.npos) return make_filter(trace, text, reading);
   const bool pattern = text.find_first_of("*?") != text.npos;
-  return make_filter(trace,
-                     "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
-                     reading);
+  auto filter = make_filter(
+      trace, "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
+      reading);
+  if (filter) return filter;
+  // The column is one of an expression that nobody has typed.
+  Error error = filter.error();
+  if (error.message.starts_with("column ")) error.message.erase(0, error.message.find(": ") + 2);
+  return error;
 }
 
 Result<std::vector<Interval>> around(const Trace& trace, const Selection& selection,

@@ -55,10 +55,10 @@ bool parse_time_of_day(std::string_view text, std::int64_t& out) {
   return true;
 }
 
-Error not_a_time(std::string_view text) {
+// others: of the forms, the last ones.
+Error not_a_time(std::string_view text, const char* others) {
   return {ErrorCode::usage, "\"" + std::string(text) +
-                                "\" is no time: give a number with ns, us, ms or s, bare cycles, "
-                                "or HH:MM:SS.frac"};
+                                "\" is no time: give a number with ns, us, ms or s, " + others};
 }
 
 // Returns the stamp (ticks) at which the wall clock showed `real_ns`, or the recording's start for
@@ -137,19 +137,20 @@ Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_sec
     if (!parse_decimal(text.substr(0, text.size() - unit.suffix.size()), unit.ns, ns)) break;
     return rounded(ns * ticks_per_second / kSecond);
   }
-  return not_a_time(text);
+  return not_a_time(text, "or cycles (as 12000cycles)");
 }
 
 Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last) {
+  constexpr const char* kOthers = "cycles (as 12000cycles), or HH:MM:SS.frac";
   const Clocks& clocks = info.clocks;
   if (text.find(':') == std::string_view::npos) {
     const Result<std::uint64_t> since = parse_duration(text, clocks.ticks_per_second());
-    if (!since) return since.error();
+    if (!since) return not_a_time(text, kOthers);
     const std::uint64_t clock = recording_start(info) + *since;
     return clock < *since ? std::numeric_limits<std::uint64_t>::max() : clock;
   }
   std::int64_t of_day = 0;
-  if (!parse_time_of_day(text, of_day)) return not_a_time(text);
+  if (!parse_time_of_day(text, of_day)) return not_a_time(text, kOthers);
   const std::int64_t zone = clocks.zone_seconds * kSecond;
   const std::int64_t start = static_cast<std::int64_t>(clocks.start.real_ns) + zone;
   std::int64_t moment = start - start % kDay + of_day;
