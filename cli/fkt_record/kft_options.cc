@@ -30,11 +30,15 @@ constexpr const char* kPatterns[] = {"-F", "-N"};
 
 // A configuration of one line for each option.
 struct Lines {
-  std::vector<std::string> options;  // as they are typed
+  struct Source {
+    std::string option;     // as it is typed
+    std::size_t added = 0;  // characters before its value
+  };
+  std::vector<Source> sources;
   std::string text;
-  void add(std::string option, const std::string& line) {
-    options.push_back(std::move(option));
-    text += line + '\n';
+  void add(std::string option, const std::string& begin, const std::string& value = {}) {
+    sources.push_back({std::move(option), begin.size()});
+    text += begin + value + '\n';
   }
 };
 
@@ -61,7 +65,8 @@ Status add_functions(const Options& options, Lines& lines) {
 // Makes "entry FUNCTION CONDITION" of "entry:FUNCTION CONDITION".
 Result<std::string> trigger_line(const std::string& option, std::string text) {
   const std::size_t colon = text.find(':');
-  if (colon == text.npos || text.find('\n') != text.npos) {
+  const bool has_place = colon != text.npos && text.find_first_not_of(' ', colon + 1) != text.npos;
+  if (!has_place || text.find('\n') != text.npos) {
     return usage(option + ": \"" + text +
                  "\" is no moment: entry:FUNCTION, exit:FUNCTION or time:TIME, as exit:vfs_fsync");
   }
@@ -87,7 +92,7 @@ Result<Lines> lines_of(const Options& options) {
     } else if (value.find_first_of(" \t\n#") != value.npos) {
       return usage(option + ": \"" + value + "\" is no time, as 500us");
     }
-    lines.add(option, statement.begin + value);
+    lines.add(option, statement.begin, value);
   }
   return lines;
 }
@@ -98,12 +103,20 @@ constexpr std::string_view kPath = "options";
 Error name_option(const Error& error, const Lines& lines) {
   std::string_view text = error.message;
   std::size_t line = 0;
-  if (take_until(text, ':') != kPath || !parse_number(take_until(text, ':'), line) || line == 0 ||
-      line > lines.options.size()) {
+  if (take_until(text, ':') != kPath || !parse_number(take_until(text, ':'), line) || line == 0) {
     return error;
   }
+  // The end is on a line of its own.
+  const Lines::Source& source = lines.sources[std::min(line, lines.sources.size()) - 1];
   take_until(text, ' ');  // the column
-  return usage(lines.options[line - 1] + ": " + std::string(text));
+  std::string message(text);
+  // What is wrong in a condition has a column of its own, in the line.
+  std::size_t column = 0;
+  if (take_until(text, ' ') == "column" && parse_number(take_until(text, ':'), column) &&
+      column > source.added) {
+    message = "column " + std::to_string(column - source.added) + ':' + std::string(text);
+  }
+  return usage(source.option + ": " + message);
 }
 
 }  // namespace
@@ -145,8 +158,7 @@ Result<std::optional<KftPlan>> kft_plan_of(const Options& options) {
   const char* const statement = kft_statement_option(options);
   if (options.has("kft")) {
     if (statement != nullptr) {
-      return usage(std::string(*statement == '-' ? "" : "--") + statement +
-                   ": not with --kft, whose file says such things");
+      return usage(options.shown(statement) + ": not with --kft, whose file says such things");
     }
     Result<KftPlan> plan = read_kft_plan(options.text("kft"));
     if (!plan) return plan.error();

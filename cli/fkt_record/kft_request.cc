@@ -75,17 +75,25 @@ Result<KftPlan> read_kft_plan(const std::string& path) {
   return plan_kft_text(*text, path);
 }
 
-std::string explain_kft(const KftPlan& plan) {
-  std::string text, command = "fkt_record -k process";
+std::string explain_kft(const Request& request, const std::string& layers) {
+  const KftPlan& plan = *request.kft;
+  std::string text, others, command = "fkt_record -k " + shell_word(layers);
   for (const std::string& sentence : plan.explanation) text += sentence + '\n';
-  for (const std::string& instrument : plan.instruments) {
-    command += " \\\n    -i " + shell_word(instrument);
+  for (std::size_t i = 0; i < request.instruments.size(); i++) {
+    const std::string& line = request.instruments[i].text;
+    command += " \\\n    -i " + shell_word(line);
+    if (i >= plan.instruments.size()) others += (others.empty() ? "" : ", ") + line;
   }
-  if (plan.keep) {
-    const std::string rule = plan.keep->text();
+  if (!others.empty()) text += "recorded, too, is " + others + '\n';
+  if (request.keep_children) {
+    // The plan has told its own.
+    if (!plan.keep) text += request.keep_children->words() + '\n';
+    const std::string rule = request.keep_children->text();
     command += " \\\n    --keep-children" + (rule.empty() ? "" : '=' + rule);
   }
-  if (plan.lasts) command += " \\\n    --duration " + std::to_string(plan.lasts->count()) + "ns";
+  if (request.duration_ns) {
+    command += " \\\n    --duration " + std::to_string(*request.duration_ns) + "ns";
+  }
   if (plan.overwrites) command += " \\\n    --when-full=overwrite";
   return text + "\nas instruments: " + command + '\n';
 }

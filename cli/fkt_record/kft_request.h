@@ -20,8 +20,9 @@ Result<KftPlan> plan_kft_text(std::string_view text, const std::string& path);
 // path: "-" is standard input. Error: it cannot be read, or plan_kft() refuses it.
 Result<KftPlan> read_kft_plan(const std::string& path);
 
-// What it does, in plain words, and the command line that it comes to.
-std::string explain_kft(const KftPlan& plan);
+// What a request with a plan does, in plain words, and the command line that it comes to. layers:
+// what stands behind its -k. Precondition: request.kft.
+std::string explain_kft(const Request& request, const std::string& layers);
 
 // Adds what the plan asks for. Error (usage): the request has the same already, or no instrument
 // can do it.

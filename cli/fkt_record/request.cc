@@ -17,6 +17,7 @@
 #include "cli/fkt_record/instruments/place_list.h"
 #include "cli/fkt_record/kft_options.h"
 #include "cli/fkt_record/kft_request.h"
+#include "cli/fkt_record/record_options.h"
 #include "lib/base/suggest.h"
 #include "lib/format/page_group.h"
 #include "lib/record/condition_compiler.h"
@@ -25,7 +26,6 @@
 namespace fkt::record {
 namespace {
 
-constexpr const char* kDefaultLevel = "3";  // kDefaultGroupLevel
 constexpr std::uint64_t kMostKept = 1'000'000;
 // Room for a call's event without values, and for the events of switches between calls (bytes).
 constexpr std::uint64_t kCallBytes = 32;
@@ -34,94 +34,6 @@ constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // the limits of the modu
 
 using cli::Options;
 using cli::usage;
-using cli::value;
-
-void add_options(Options& options) {
-  options.section("Output")(",f", value("FILE"),
-                            "the record file: a file, a block device that is not mounted, - for "
-                            "standard output, or tcp://HOST:PORT for fkt_receive there (default: "
-                            "trace_file)")("token-file", value("FILE"),
-                                           "fkt_receive's token (default: that of FKT_TOKEN)")(
-      "wait", value("T"), "for a fkt_receive that is not heard of (default: 30s)")(
-      "force", "overwrite a file that is no FKT file, or a device with a file system")(
-      ",s", value("SIZE"),
-      "stop after so many bytes of pages (k, M, G; default: what the file "
-      "system has left, less a reserve)")(",S", value("System.map"),
-                                          "add this file's symbols to the kernel's own");
-  options.section("Output by --drain=uring, which these imply")(
-      ",z", cli::optional_value("[LEVEL]", kDefaultLevel),
-      "compress the pages with zstd (1 to 19; without LEVEL 3; -z5, not -z 5)")(
-      "rotate", value("SIZE"),
-      "begin another file after so many bytes (k, M, G): FILE.000001, FILE.000002, ..., each "
-      "complete by itself")("keep", value("N"),
-                            "of these files, keep the last N that are complete (default: all)");
-  options.section("What is recorded")(
-      ",k", value("LAYERS"),
-      "layers, as names (system,process,fs), bits (0x441) or files of instruments (./my.layer); "
-      "default: system,process")("also", value("LAYERS"),
-                                 "make these ready, so that fkt_enable can add them while it runs")(
-      "layers", "show the layers, and where their instruments are listed; record nothing")(
-      "args", "system calls with their six arguments")(
-      "instrument,i", cli::values("PLACE"),
-      "also kernel functions, tracepoints, instructions: call:vfs_*, 'call:ext4:* if duration > "
-      "1ms "
-      "&& ret < 0', fn:vfs_*:entry, tp:block:*, at:vfs_read+0; can be given several times")(
-      "keep-children", cli::optional_value("[=N|P%]", ""),
-      "of the calls that -i records, also record the calls in them, whatever their duration: all, "
-      "to N calls deep, or with at least P% of the time; --keep-children=3, not --keep-children 3")(
-      "list", cli::values("PLACE"),
-      "show the functions, tracepoints and instructions that this place is, with -v also those "
-      "left out and why; record nothing")(
-      "pid", value("PID"), "only this process, with all its threads; without COMMAND as -n")(
-      "only", "only COMMAND and its descendants, from its execve on")(
-      ",n", "spawn nothing: record until Ctrl-C or --duration")(
-      "from-boot",
-      "from an initramfs: record in the background, into a file in memory, until fkt_record "
-      "--boot; "
-      "without --kft, -i and -k what fkt.kft=... on the kernel's command line says")(
-      "boot", "end what --from-boot began, and write it to the disk")(
-      "user-only",
-      "events of COMMAND and its descendants that use fkt/user.h, and nothing of the kernel: needs "
-      "no module and no privileges")(
-      "functions",
-      "also the functions of programs that are compiled with -finstrument-functions or -pg "
-      "-mfentry; "
-      "with -k, --only, -i ... among what the kernel does, else as --user-only")(
-      ",t", value("TIME"),
-      "with --functions: only calls that take at least so long (ns, us, ms; seconds if bare)")(
-      "duration", value("T"), "stop after this time (ns, us, ms, s, m, h; seconds if bare)")(
-      "user", value("NAME"),
-      "run COMMAND as this user, who gets the file (default under sudo: "
-      "its caller)");
-  add_kft_options(options);
-  options.section("How it is recorded")(",p", value("POW"),
-                                        "2^POW pages of 4 KiB per CPU (1 to 16; default: 10)")(
-      "drain", value("ENGINE"),
-      "how pages get to the output: auto (default), direct, buffered, checkin, sendfile, uring")(
-      "when-full", value("pause|stop|overwrite"),
-      "when a CPU has no free page: lose events and count them (default), stop, or overwrite the "
-      "oldest: flight recorder, whose pages are written at the end")(
-      "sync", value("T"),
-      "have the disk keep what is written, once in so long (default: 1s; 0: never)")(
-      "flight", value("SIZE"),
-      "--when-full=overwrite, keeping the last SIZE bytes (k, M, G) of all CPUs, which "
-      "fkt_snapshot "
-      "and SIGUSR1 write while it goes on")(
-      "snapshot-when", value("EXPR"),
-      "have a flight recorder write a snapshot when this is true of a call at its end, or of an "
-      "event: 'name == \"sys_fsync\" && duration > 50ms', 'name == \"hung_task\"'")(
-      "snapshot-after", value("T"),
-      "... and by SIGUSR1, with what happens within this time (default: 0)")(
-      "snapshots", value("N"), "... at most so many by --snapshot-when (default: 10)")(
-      "no-self", "leave out what fkt_record and the module's own threads do; their switches stay")(
-      "self", "of functions by a pattern (call:*) also the calls that the option above leaves out")(
-      "no-pairs", "a word for each begin and each end, also where they would fit one")(
-      "clock", value("tsc|mono"), "time stamps from the TSC (default) or CLOCK_MONOTONIC")(
-      "no-summary", "on a terminal: do not end with a summary of what was recorded")(
-      ",q", "no status line, no end line; warnings and errors only")(
-      ",v", "say more: what the file has beside the events, how pages were written");
-  options.command();
-}
 
 template <class Store>
 Status whole(const Options& options, const char* name, const char* shown, std::uint64_t least,
@@ -321,6 +233,7 @@ Status read_kft(const Options& options, Request& r) {
     r.pow_pages = fits ? pow_for(*plan->most_calls * kCallBytes * cpus) : 0;
     if (r.pow_pages == 0) return usage("--kft: logentries: the buffer has no room for so many");
   }
+  r.kft = *plan;
   return add_kft(*plan, r);
 }
 
@@ -420,7 +333,8 @@ Status check(const Options& options, Request& r) {
   if (r.command.empty() && options.has("user-only")) {
     return usage("--user-only: a COMMAND is needed (see --help)");
   }
-  if (!none && !pid && r.command.empty() && r.boot == Request::Boot::none) {
+  const bool records = !options.has("explain");
+  if (records && !none && !pid && r.command.empty() && r.boot == Request::Boot::none) {
     return usage("a COMMAND is needed, or -n to spawn nothing (see --help)");
   }
   if (!r.command.empty() && r.command.front().empty()) return usage("the COMMAND is empty");
@@ -430,7 +344,7 @@ Status check(const Options& options, Request& r) {
     return usage("-s: a flight recorder keeps what its pages hold (see --flight)");
   }
   if (options.has("-q") && r.verbose) return usage("-q and -v: only one of the two");
-  if (r.output.to_stdout() && isatty(STDOUT_FILENO)) {
+  if (records && r.output.to_stdout() && isatty(STDOUT_FILENO)) {
     return usage("-f -: standard output is a terminal; send it to a file or a program");
   }
   if (only) r.filter = FKT_FILTER_JOIN;
@@ -467,7 +381,7 @@ Status check_user_with_kernel(const Options& options, Request& r) {
   const std::string chosen = r.functions ? "--functions" : "-k user";
   for (const char* name : {"pid", "-n", "flight", "when-full", "drain", "-z", "rotate"}) {
     if (options.has(name)) {
-      return usage(chosen + ": not with " + std::string(name[0] == '-' ? "" : "--") + name);
+      return usage(chosen + ": not with " + options.shown(name));
     }
   }
   if (r.command.empty()) return usage(chosen + ": a COMMAND is needed (see --help)");
@@ -501,7 +415,7 @@ Status check_user(const Options& options, Request& r) {
        {"-k", "also", "instrument", "kft", "args", "pid", "only", "-n", "-S", "flight", "when-full",
         "drain", "-z", "rotate", "no-self", "no-pairs", statement}) {
     if (name != nullptr && options.has(name)) {
-      return usage(chosen + ": not with " + std::string(name[0] == '-' ? "" : "--") + name +
+      return usage(chosen + ": not with " + options.shown(name) +
                    ", which is for what the kernel does");
     }
   }
@@ -534,7 +448,7 @@ Status read_boot(const Options& options, Request& r) {
   }
   for (const char* name : others) {
     if (options.has(name)) {
-      return usage(chosen + ": not with " + std::string(name[0] == '-' ? "" : "--") + name);
+      return usage(chosen + ": not with " + options.shown(name));
     }
   }
   if (begins) r.output.file = kBootFile;
@@ -555,23 +469,29 @@ Result<Request> request_of(const Options& options) {
   return r;
 }
 
-int show_layers() {
-  const Result<bool> shown = cli::put(layers_text());
-  return shown ? cli::kDone : cli::fail(shown.error());
+Result<std::string> explanation(const Options& options) {
+  if (!has_kft(options)) return usage("--explain: only with --kft, or -F, --mintime, ...");
+  const Result<Request> request = request_of(options);
+  if (!request) return request.error();
+  return explain_kft(*request, options.has("-k") ? options.text("-k") : "process");
 }
 
-int show_places(const Options& options) {
-  const Result<std::string> text = list_places(options.texts("list"), options.has("-v"));
-  if (!text) return cli::fail(text.error());
-  const Result<bool> shown = cli::put(*text);
-  return shown ? cli::kDone : cli::fail(shown.error());
+// What options want to be shown instead of a recording; nothing: there are none.
+std::optional<Result<std::string>> shown_instead(const Options& options) {
+  for (const char* name : {"layers", "list"}) {
+    if (options.has(name) && !options.arguments().empty()) {
+      return usage("\"" + options.arguments().front() + "\": --" + name +
+                   " takes no COMMAND (a pattern is to be quoted)");
+    }
+  }
+  if (options.has("layers")) return layers_text();
+  if (options.has("list")) return list_places(options.texts("list"), options.has("-v"));
+  if (options.has("explain")) return explanation(options);
+  return std::nullopt;
 }
 
-int show_kft(const Options& options) {
-  const Result<std::optional<KftPlan>> plan = kft_plan_of(options);
-  if (!plan) return cli::fail(plan.error());
-  if (!*plan) return cli::fail(usage("--explain: only with --kft, or -F, --mintime, ..."));
-  const Result<bool> shown = cli::put(explain_kft(**plan));
+int show(const Result<std::string>& text) {
+  const Result<bool> shown = text ? cli::put(*text) : text.error();
   return shown ? cli::kDone : cli::fail(shown.error());
 }
 
@@ -584,11 +504,9 @@ Result<remote::Address> Request::address() const {
 Parsed parse_command_line(int argc, const char* const* argv) {
   Options options("[options] [--] COMMAND [ARG...]",
                   "Records what the kernel does while COMMAND runs.");
-  add_options(options);
+  add_record_options(options);
   if (const auto status = options.parse(argc, argv)) return {std::nullopt, *status};
-  if (options.has("layers")) return {std::nullopt, show_layers()};
-  if (options.has("list")) return {std::nullopt, show_places(options)};
-  if (options.has("explain")) return {std::nullopt, show_kft(options)};
+  if (const auto text = shown_instead(options)) return {std::nullopt, show(*text)};
   Result<Request> request = request_of(options);
   if (!request) return {std::nullopt, cli::fail(request.error())};
   const auto all = static_cast<std::size_t>(argc);

@@ -17,6 +17,7 @@
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/keep_children.h"
+#include "lib/instrument/kft_plan.h"
 #include "lib/query/expression.h"
 #include "lib/remote/address.h"
 
@@ -38,7 +39,8 @@ struct Request {
   bool user_only = false;               // without the kernel module
   bool functions = false;               // of programs that are compiled for it
   FunctionRules function_rules;         // which of them
-  std::vector<Instrument> instruments;  // -i
+  std::optional<KftPlan> kft;           // what --kft, or -F, --mintime, ... ask for
+  std::vector<Instrument> instruments;  // those of `kft`, then -i
   LayerChoice layers;                   // with lists of instruments; those of --also too
   bool pairs = true;                    // store begin and end in one word if no event is between
   std::optional<std::uint64_t> size;    // bytes of pages; nothing: until the output is full

@@ -31,4 +31,14 @@ std::string KeepChildren::text() const {
   return text;
 }
 
+std::string KeepChildren::words() const {
+  std::string words =
+      "with each of them, however short they are, the calls of these functions that it has made, "
+      "directly or not";
+  if (levels != 0) words += ", to " + std::to_string(levels) + " calls below it";
+  if (percent != 0)
+    words += ", and that took at least " + std::to_string(percent) + "% of its time";
+  return words;
+}
+
 }  // namespace fkt

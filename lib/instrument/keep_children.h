@@ -19,6 +19,8 @@ struct KeepChildren {
   static Result<KeepChildren> parse(std::string_view text);
   // As parse() takes it.
   std::string text() const;
+  // Behind sentences about the recorded calls.
+  std::string words() const;
 };
 
 }  // namespace fkt

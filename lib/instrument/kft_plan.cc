@@ -398,13 +398,7 @@ class Planner {
     const auto levels = static_cast<std::uint32_t>(config_->keep_depth);
     const auto percent = static_cast<std::uint32_t>(config_->keep_percent);
     plan_.keep = KeepChildren{levels, percent};
-    std::string words =
-        "with each of them, however short they are, the calls of these functions "
-        "that it has made, directly or not";
-    if (levels != 0) words += ", to " + std::to_string(levels) + " calls below it";
-    if (percent != 0)
-      words += ", and that took at least " + std::to_string(percent) + "% of its time";
-    plan_.explanation.push_back(words);
+    plan_.explanation.push_back(plan_.keep->words());
   }
 
   void explain(std::vector<std::string>& functions, std::uint64_t mintime) {
