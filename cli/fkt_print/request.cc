@@ -113,9 +113,9 @@ void add_print_options(Options& options) {
       "json", "as JSON: one object a line for events and tables, one for the statistics")(
       "csv", "as CSV: all but the events")("codes", "with each event its code, in hexadecimal")(
       "time", value("UNIT"),
-      "times in cycles, ns, us, ms or s (default: what suits each; JSON and CSV: cycles, but us of "
-      "--calls, --sched, --summary and --diff)")(",k",
-                                                 "leave user-level time out of the histogram")(
+      "times in cycles, ns, us, ms or s (default: what suits each; in JSON and CSV cycles, but us "
+      "where --calls, --sched, --summary or --diff is given)")(
+      ",k", "leave user-level time out of the histogram")(
       "slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)")(
       ",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)")(
       ",b", value("TABLE"),

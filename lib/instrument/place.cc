@@ -64,7 +64,7 @@ class PlaceParser {
 
  private:
   static constexpr const char* kOfKinds =
-      "a place begins with call:, fn:, tp:, sys:, at:, block:, mod:, user: or usdt:";
+      "a place begins with call:, fn:, tp:, at:, mod:, user: or usdt:";
 
   Error no_kind(std::string_view name) const {
     const std::string kinds = kOfKinds;

@@ -142,8 +142,7 @@ TEST_CASE("names and forms of values") {
 }
 
 TEST_CASE("a wrong place") {
-  const std::string kinds =
-      "a place begins with call:, fn:, tp:, sys:, at:, block:, mod:, user: or usdt:";
+  const std::string kinds = "a place begins with call:, fn:, tp:, at:, mod:, user: or usdt:";
   CHECK(refusal("") == "column 1: no place: " + kinds);
   CHECK(refusal("vfs_read") == "column 1: \"vfs_read\" is no place: " + kinds);
   CHECK(refusal(" cal:x") ==
