@@ -147,6 +147,15 @@ bool fkt_writeout_fits(const struct fkt_writeout *w, loff_t upto, loff_t *need)
 }
 
 /*
+ * Returns whether a smaller allocation may succeed: there is too little space, quota, or for files in memory what the
+ * cgroup may have.
+ */
+static bool is_short(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -ENOMEM;
+}
+
+/*
  * Allocates file space up to `upto` and the reserve behind it, in large steps: direct writes inside
  * allocated space need not wait, and there is room for the file's tail even if the disk fills up.
  */
@@ -169,7 +178,7 @@ static int make_room(struct fkt_writeout *w, loff_t upto)
 			w->step = min(w->step * 2, ALLOCATE_MAX);
 		} else if (err == -EOPNOTSUPP || err == -ENODEV || err == -EINTR) {
 			w->allocates = false; /* the writes themselves allocate space, or fail */
-		} else if (goal > need && err == -ENOSPC) {
+		} else if (goal > need && is_short(err)) {
 			w->step = max(w->step / 2, 1ULL);
 		} else {
 			return err;

@@ -224,6 +224,15 @@ TEST_CASE("file space is allocated in steps that grow, and shrink where the disk
     CHECK(output.seen().error == ENOSPC);
     CHECK(output.seen().ended == 1);
   }
+  SECTION("there is quota, or memory of a cgroup, for one write") {
+    writeout_no_room = GENERATE(-EDQUOT, -ENOMEM);
+    writeout_room = kBatch * kPage + 5000;
+    writeout_move(true);
+    CHECK(output.seen().written == kBatch);
+    CHECK(output.seen().discarded == kBatch);
+    CHECK(output.seen().error == -writeout_no_room);
+    CHECK(output.seen().ended == 1);
+  }
   SECTION("the file system cannot allocate in advance") {
     writeout_room = -EOPNOTSUPP;
     writeout_move(true);

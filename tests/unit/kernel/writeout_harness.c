@@ -19,6 +19,7 @@ struct writeout_seen writeout_seen;
 int32_t writeout_results[WRITEOUT_MOST];
 bool writeout_asynchronous;
 int64_t writeout_room;
+int writeout_no_room;
 
 struct fkt_cpu fkt_cpus[CPUS];
 
@@ -109,7 +110,7 @@ int vfs_fallocate(struct file *file, int mode, loff_t from, loff_t bytes)
 	writeout_seen.room[writeout_seen.rooms++] = bytes;
 	if (writeout_room < 0)
 		return writeout_room;
-	return from + bytes > writeout_room ? -ENOSPC : 0;
+	return from + bytes > writeout_room ? writeout_no_room : 0;
 }
 
 long vfs_truncate(const struct path *path, loff_t bytes)
@@ -147,6 +148,7 @@ void writeout_begin(const struct writeout_setup *setup)
 	page_count = 0;
 	writeout_asynchronous = false;
 	writeout_room = INT64_MAX;
+	writeout_no_room = -ENOSPC;
 	output.inode.i_mode = setup->is_device ? S_IFBLK : S_IFREG;
 	recording.drain.writeout = (struct fkt_writeout){
 		.out = &output, .chunks = chunks, .pos = setup->start, .start = setup->start,

@@ -52,6 +52,7 @@ extern int32_t writeout_results[WRITEOUT_MOST];
 extern bool writeout_asynchronous; /* writes end by writeout_finish() */
 /* Bytes that can be allocated; -errno: what an allocation returns. */
 extern int64_t writeout_room;
+extern int writeout_no_room; /* what an allocation of more than that returns: -errno */
 
 void writeout_begin(const struct writeout_setup *setup);
 /* Completes a page of a CPU; pages are numbered from 0. inherited: it was the dead owner's, which may still read it. */
