@@ -60,6 +60,17 @@ static u32 take_mark(struct fkt_page *page)
 	return at;
 }
 
+/*
+ * Marks what was not handed out, too, of the page being fetched. In one step with a mark that the release of a buffer
+ * sets on another CPU, and that may be of an earlier byte.
+ */
+static void mark_rest(struct fkt_fetch *fetch)
+{
+	spin_lock(&fetch->mark_lock);
+	fetch->page->unsent = min(fetch->page->unsent, fetch->at);
+	spin_unlock(&fetch->mark_lock);
+}
+
 /* If buffers were released with unsent bytes, the page being fetched is queued behind the pages before it. */
 static void look_for_marks(struct fkt_fetch *fetch)
 {
@@ -74,7 +85,7 @@ static void look_for_marks(struct fkt_fetch *fetch)
 	fetch->resend = true;
 	if (!fetch->page)
 		return;
-	fetch->page->unsent = min(take_mark(fetch->page), fetch->at);
+	mark_rest(fetch);
 	list_add_tail(&fetch->page->node, &fetch->handed);
 	fetch->page = NULL;
 }
