@@ -5,6 +5,7 @@
 #include <linux/uio.h>
 
 #include "engine.h"
+#include "write_at.h"
 #include "writeout.h"
 
 static void buffered_write(struct fkt_chunk *chunk)
@@ -17,9 +18,8 @@ static void buffered_write(struct fkt_chunk *chunk)
 	 * Not vfs_iter_write(): whether it or its caller takes the freeze protection depends on the
 	 * kernel version.
 	 */
-	init_sync_kiocb(&iocb, chunk->out);
+	fkt_write_at(&iocb, chunk->out, chunk->pos + chunk->written);
 	iocb.ki_flags &= ~IOCB_DIRECT;
-	iocb.ki_pos = chunk->pos + chunk->written;
 	fkt_chunk_iter(chunk, &iter);
 	file_start_write(chunk->out);
 	ret = chunk->out->f_op->write_iter(&iocb, &iter);

@@ -39,6 +39,7 @@
 #include "page_index.h"
 #include "page_pool.h"
 #include "recording.h"
+#include "write_at.h"
 #include "writeout.h"
 
 /* ---- write-back ---- */
@@ -220,8 +221,7 @@ static int prepare_write(struct file *out, loff_t pos, u32 bytes)
 
 	if (IS_IMMUTABLE(inode))
 		return -EPERM;
-	init_sync_kiocb(&iocb, out);
-	iocb.ki_pos = pos;
+	fkt_write_at(&iocb, out, pos);
 	/* Only the number of bytes is used. */
 	iov_iter_bvec(&iter, ITER_SOURCE, NULL, 0, bytes);
 	most = generic_write_checks(&iocb, &iter);

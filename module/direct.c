@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "engine.h"
+#include "write_at.h"
 #include "writeout.h"
 
 /* May run in interrupt context, and before write_iter() has returned. */
@@ -25,8 +26,7 @@ static void direct_write(struct fkt_chunk *chunk)
 	struct iov_iter iter;
 	ssize_t ret;
 
-	init_sync_kiocb(&chunk->iocb, chunk->out);
-	chunk->iocb.ki_pos = chunk->pos + chunk->written;
+	fkt_write_at(&chunk->iocb, chunk->out, chunk->pos + chunk->written);
 	chunk->iocb.ki_complete = direct_complete;
 	fkt_chunk_iter(chunk, &iter);
 
