@@ -120,6 +120,7 @@ void fkt_capture_finish(struct fkt_recording *rec)
 int fkt_capture_stop(struct fkt_recording *rec, struct file *owner)
 {
 	int err = fkt_recording_lock(rec);
+	u32 thread;
 
 	if (err)
 		return err;
@@ -127,9 +128,10 @@ int fkt_capture_stop(struct fkt_recording *rec, struct file *owner)
 		err = -ENODATA;
 	else if (fkt_recording_goes_on(rec, owner))
 		halt_locked(rec);
+	thread = fkt_drain_thread(rec);
 	mutex_unlock(&rec->lock);
 	if (!err)
-		err = fkt_drain_wait(rec);
+		err = fkt_drain_wait(rec, thread);
 	if (!err)
 		err = fkt_recording_lock(rec);
 	if (err)

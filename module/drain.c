@@ -7,7 +7,6 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/cred.h>
@@ -261,14 +260,16 @@ static enum next_look look_at_rings(struct fkt_recording *rec, bool park)
 
 /*
  * The machine is about to sleep, and all complete pages are written: waits here until it is awake, or
- * until the recording is stopped before that. Readers that take pages themselves are still woken.
+ * until the recording is stopped before that. Readers that take pages themselves are still woken. park: which
+ * sleep it is; if the next one comes before this thread has run, its pages have to be written first.
  */
-static void rest(struct fkt_recording *rec)
+static void rest(struct fkt_recording *rec, u32 park)
 {
 	struct fkt_drain *d = &rec->drain;
 
-	complete_all(&d->parked);
-	while (READ_ONCE(d->park) && !READ_ONCE(rec->closed)) {
+	WRITE_ONCE(d->parked, park);
+	wake_up_all(&d->changed);
+	while (READ_ONCE(d->park) == park && !READ_ONCE(rec->closed)) {
 		wait_for_work(rec, MAX_SCHEDULE_TIMEOUT);
 		/* One atomic operation, as in look_at_rings(). */
 		if (xchg(&fkt_waker.kicked, false))
@@ -296,7 +297,7 @@ static int drain_thread(void *data)
 	const struct cred *old;
 	unsigned long next_housekeeping = jiffies;
 	enum next_look look = LOOK_ON_TICK;
-	bool park;
+	u32 park;
 
 	set_freezable();
 	old = write_for_owner(d);
@@ -306,7 +307,7 @@ static int drain_thread(void *data)
 		park = READ_ONCE(d->park);
 		look = look_at_rings(rec, park);
 		if (park && !d->stopping && !fkt_writeout_busy(&d->writeout) && look != LOOK_AT_ONCE)
-			rest(rec);
+			rest(rec, park);
 		if (time_after_eq(jiffies, next_housekeeping)) {
 			next_housekeeping = jiffies + TICK;
 			housekeep(rec);
@@ -322,9 +323,9 @@ static int drain_thread(void *data)
 		revert_creds(old);
 	}
 	note_own_time(d);
-	complete_all(&d->ended);
-	/* In this order: fkt_drain_park() reads `ended` after it has reinitialised `parked`. */
-	complete_all(&d->parked);
+	/* Pairs with the load-acquire in fkt_drain_ended(). */
+	smp_store_release(&d->ended, d->threads);
+	wake_up_all(&d->changed);
 	fkt_recording_drained(rec);
 	return 0;
 }
@@ -356,9 +357,7 @@ int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const s
 	w->out = out ? get_file(out) : NULL;
 	if (out)
 		fkt_charge_get(&d->charge);
-	d->park = false;
-	/* Not init_completion(): a thread that waited for the end of the last recording may still be using it. */
-	reinit_completion(&d->ended);
+	d->park = 0;
 	d->stopping = false;
 	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
 	d->warned = false;
@@ -394,6 +393,7 @@ int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const s
 		return PTR_ERR(task);
 	}
 	get_task_struct(task);
+	d->threads++;
 	fkt_filter_own(task);
 	fkt_self_start(task);
 	/* It has little to do, but if it runs late, events are lost. */
@@ -419,43 +419,60 @@ void fkt_drain_finish(struct fkt_recording *rec)
 	fkt_kick();
 }
 
-/*
- * Waits for the thread to end. -EINTR: the caller is being killed. Caller must not hold a lock: the
- * output may take long.
- */
-int fkt_drain_wait(struct fkt_recording *rec)
+/* Returns the number of the recording's thread, for fkt_drain_wait(). Caller must hold the recording's lock. */
+u32 fkt_drain_thread(const struct fkt_recording *rec)
 {
-	return wait_for_completion_killable(&rec->drain.ended) ? -EINTR : 0;
+	return rec->drain.threads;
+}
+
+/* Returns whether this thread, or a later one, has written all pages, as told by fkt_drain_finish(). */
+static bool has_ended(const struct fkt_drain *d, u32 thread)
+{
+	/* Pairs with the store-release in drain_thread(). */
+	return (s32)(smp_load_acquire(&d->ended) - thread) >= 0;
+}
+
+/*
+ * Waits for a thread to end. -EINTR: the caller is being killed. Caller must not hold a lock: the
+ * output may take long. Meanwhile there may be another recording.
+ */
+int fkt_drain_wait(struct fkt_recording *rec, u32 thread)
+{
+	return wait_event_killable(rec->drain.changed, has_ended(&rec->drain, thread)) ? -EINTR : 0;
 }
 
 /* Waits for the thread to end, uninterruptibly; only if it has nothing to write. */
 void fkt_drain_join(struct fkt_recording *rec)
 {
-	wait_for_completion(&rec->drain.ended);
+	wait_event(rec->drain.changed, fkt_drain_ended(rec));
 }
 
 /*
  * The machine is about to sleep: tells the thread to write all complete pages, and then nothing until
- * fkt_drain_unpark() or a stop. Returns whether the caller must call fkt_drain_wait_parked(). Called
+ * fkt_drain_unpark() or a stop. Returns a number for fkt_drain_wait_parked(); 0: nothing will be written. Called
  * after the rings were closed, under the recording's lock.
  */
-bool fkt_drain_park(struct fkt_recording *rec)
+u32 fkt_drain_park(struct fkt_recording *rec)
 {
-	if (!rec->drain.task)
-		return false;
-	reinit_completion(&rec->drain.parked);
-	WRITE_ONCE(rec->drain.park, true);
+	struct fkt_drain *d = &rec->drain;
+
+	if (!d->task)
+		return 0;
+	WRITE_ONCE(d->park, ++d->parks);
 	fkt_kick();
-	return !completion_done(&rec->drain.ended);
+	return d->parks;
 }
 
 /*
- * Waits until the thread is parked. Caller must not hold a lock. -EBUSY: the output did not take the
+ * Waits until the thread is parked, or has ended. Caller must not hold a lock. -EBUSY: the output did not take the
  * pages within `limit` jiffies; -EINTR: a fatal signal.
  */
-int fkt_drain_wait_parked(struct fkt_recording *rec, long limit)
+int fkt_drain_wait_parked(struct fkt_recording *rec, u32 park, long limit)
 {
-	long left = wait_for_completion_killable_timeout(&rec->drain.parked, limit);
+	struct fkt_drain *d = &rec->drain;
+	/* No other thread is created while the machine is about to sleep. */
+	long left = wait_event_killable_timeout(d->changed, READ_ONCE(d->parked) == park || fkt_drain_ended(rec),
+						limit);
 
 	if (left < 0)
 		return -EINTR;
@@ -464,14 +481,14 @@ int fkt_drain_wait_parked(struct fkt_recording *rec, long limit)
 
 void fkt_drain_unpark(struct fkt_recording *rec)
 {
-	WRITE_ONCE(rec->drain.park, false);
+	WRITE_ONCE(rec->drain.park, 0);
 	fkt_kick();
 }
 
-/* Returns whether the thread has written all pages, as told by fkt_drain_finish(). */
-bool fkt_drain_ended(struct fkt_recording *rec)
+/* Returns whether the recording's thread has written all pages. */
+bool fkt_drain_ended(const struct fkt_recording *rec)
 {
-	return completion_done(&rec->drain.ended);
+	return has_ended(&rec->drain, READ_ONCE(rec->drain.threads));
 }
 
 /*

@@ -13,16 +13,17 @@ struct fkt_recording;
 int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const struct fkt_start *start,
 		    struct file *out);
 void fkt_drain_finish(struct fkt_recording *rec);
-int fkt_drain_wait(struct fkt_recording *rec);
+u32 fkt_drain_thread(const struct fkt_recording *rec);
+int fkt_drain_wait(struct fkt_recording *rec, u32 thread);
 void fkt_drain_join(struct fkt_recording *rec);
-bool fkt_drain_ended(struct fkt_recording *rec);
+bool fkt_drain_ended(const struct fkt_recording *rec);
 void fkt_drain_stop(struct fkt_recording *rec);
 void fkt_drain_introduce(struct fkt_recording *rec);
 void fkt_drain_release(struct fkt_recording *rec);
 void fkt_drain_inherit(struct fkt_recording *rec);
 void fkt_drain_truncate(struct fkt_recording *rec);
-bool fkt_drain_park(struct fkt_recording *rec);
-int fkt_drain_wait_parked(struct fkt_recording *rec, long limit);
+u32 fkt_drain_park(struct fkt_recording *rec);
+int fkt_drain_wait_parked(struct fkt_recording *rec, u32 park, long limit);
 void fkt_drain_unpark(struct fkt_recording *rec);
 void fkt_drain_status(const struct fkt_recording *rec, struct fkt_status *status);
 

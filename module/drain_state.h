@@ -44,15 +44,22 @@ struct fkt_writeout {
 /* Written by the thread, except where noted; set up and freed under the recording's lock while there is no thread. */
 struct fkt_drain {
 	struct task_struct *task;
-	struct completion ended; /* the thread has written all pages, and does not access this structure any more */
-	struct completion parked; /* the thread writes nothing until `park` is cleared, or it has ended */
+	/*
+	 * Counts, not completions, which the next start or park would set back: a waiter that has not run yet would wait
+	 * for that one, too.
+	 */
+	u32 threads; /* threads created so far; changed under the recording's lock */
+	u32 ended; /* the last thread that has written all pages: it accesses nothing else of this structure any more */
+	u32 parks; /* times that the machine was about to sleep; changed under the recording's lock */
+	u32 parked; /* the last of these for which everything was written: nothing is, while `park` is that number */
+	wait_queue_head_t changed; /* waiters for `ended` and `parked` */
 	const struct fkt_engine *engine; /* the one by which pages leave at present; fkt_drain_inherit() changes it */
 	struct fkt_writeout writeout;
 	struct fkt_page_index index; /* of the pages written */
 	struct fkt_charge charge; /* if the thread may write to an output */
 
 	bool stopping; /* the thread has seen that the rings are closed */
-	bool park; /* the machine is about to sleep: the thread must write all complete pages, and wait */
+	u32 park; /* the machine is about to sleep (`parks`): the thread must write all complete pages, and wait; or 0 */
 	bool stop_when_full; /* the first lost event ends the recording */
 	bool warned;
 	bool quickened; /* fkt_recording_quicken() was called */

@@ -53,7 +53,7 @@ static void unpark(struct fkt_recording *rec);
 /* Returns when nothing is written to the output any more. -EBUSY: that takes too long; -EINTR: a fatal signal. */
 static int park(struct fkt_recording *rec)
 {
-	bool wait;
+	u32 wait;
 	int err;
 
 	mutex_lock(&rec->lock);
@@ -64,7 +64,7 @@ static int park(struct fkt_recording *rec)
 	WRITE_ONCE(rec->parked, true);
 	wait = fkt_drain_park(rec);
 	mutex_unlock(&rec->lock);
-	err = wait ? fkt_drain_wait_parked(rec, PARK_LIMIT) : 0;
+	err = wait ? fkt_drain_wait_parked(rec, wait, PARK_LIMIT) : 0;
 	if (err)
 		unpark(rec);
 	return err;
