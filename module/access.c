@@ -64,6 +64,15 @@ bool fkt_access_steer(const struct file *file, const struct file *owner)
 	return file == owner || uid_eq(file->f_cred->uid, owner->f_cred->uid) || is_privileged(file);
 }
 
+/*
+ * Returns whether `file` may read what the instruments of the recording that `owner` started have counted. These count
+ * words of the kernel, so it takes what it takes to start them; to be of the same user is not enough.
+ */
+bool fkt_access_results(const struct file *file, const struct file *owner)
+{
+	return file == owner || file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
 /* Returns whether `file` may have rings of 1 << pow frames on each CPU. Extra pages may double that later. */
 bool fkt_access_memory(const struct file *file, u32 pow)
 {

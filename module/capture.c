@@ -496,8 +496,8 @@ u64 fkt_capture_layers(const struct fkt_recording *rec)
 }
 
 /*
- * FKT_RESULTS: copies rows of an instrument's histogram. -ENODATA: there is no recording; -EPERM: it is another user's;
- * -ENXIO: it has no such histogram. Called without the lock held across accesses to user memory.
+ * FKT_RESULTS: copies rows of an instrument's histogram. -ENODATA: there is no recording; -EPERM: it is another open
+ * file's, see access.c; -ENXIO: it has no such histogram. Called without the lock held across accesses to user memory.
  */
 int fkt_capture_results(struct fkt_recording *rec, const struct file *file, struct fkt_results *results,
 			struct fkt_histogram_row *rows)
@@ -510,7 +510,7 @@ int fkt_capture_results(struct fkt_recording *rec, const struct file *file, stru
 	histogram = fkt_instrument_table_histogram(fkt_recording_instruments(rec), results->instrument);
 	if (!rec->owner)
 		err = -ENODATA;
-	else if (!fkt_access_steer(file, rec->owner))
+	else if (!fkt_access_results(file, rec->owner))
 		err = -EPERM;
 	else if (!histogram)
 		err = -ENXIO;

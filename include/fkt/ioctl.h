@@ -540,7 +540,8 @@ struct fkt_fired {
 /* EPERM: without CAP_SYS_ADMIN. */
 #define FKT_MODULE_PROBES _IOWR(FKT_IOC, 30, struct fkt_probe_list)
 /*
- * As FKT_HIT_COUNTS, also while it runs, and also for openers that may change its layers. EPERM: it is another user's.
+ * Of this open file's recording, also while it runs; with CAP_SYS_ADMIN of any. ENODATA: there is none; EPERM: it is
+ * another open file's.
  */
 #define FKT_RESULTS _IOWR(FKT_IOC, 31, struct fkt_results)
 /*

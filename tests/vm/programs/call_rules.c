@@ -5,6 +5,8 @@
  * refusals the sound plan is tried (1).
  */
 #define _GNU_SOURCE
+#include <linux/capability.h>
+
 #include <fkt/call_hit.h>
 
 #include "functions.h"
@@ -366,6 +368,23 @@ static void try_instruments(int device)
 	TRY("too many bytes of histograms", EINVAL, give_large(64));
 }
 
+/* Returns what FKT_RESULTS says, as 0 or errno, on another open file: of this process, or of one without capabilities. */
+static int results_elsewhere(bool is_privileged)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct fkt_results results = { 0 };
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		if (!is_privileged && syscall(SYS_capset, &header, none))
+			_exit(255);
+		_exit(ioctl(open_device(), FKT_RESULTS, &results) ? errno : 0);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 /* FKT_RESULTS, while nothing is recorded and afterwards. */
 static void try_results(int device)
 {
@@ -379,6 +398,8 @@ static void try_results(int device)
 	expect("its rows", !ioctl(device, FKT_RESULTS, &results) && results.count == 1 && rows[0].counts[1] >= CALLS,
 	       "not as many as the calls");
 	expect("no more rows", !ioctl(device, FKT_RESULTS, &results) && !results.count, "there are");
+	expect("another open file's results", !results_elsewhere(true), "refused");
+	expect("another open file's, without capabilities", results_elsewhere(false) == EPERM, "not EPERM");
 	results.count = 0;
 	results.from = 0;
 	expect("room for none", !ioctl(device, FKT_RESULTS, &results) && !results.count, "rows were given");
