@@ -38,6 +38,7 @@
 #include "filter.h"
 #include "flags.h"
 #include "histogram.h"
+#include "inherit.h"
 #include "instrument_table.h"
 #include "instruments.h"
 #include "mask.h"
@@ -155,9 +156,11 @@ static void reap(struct work_struct *work)
 	if (!due)
 		return;
 	/* Without the lock, because the output may take long. Only this function changes an orphan. */
+	fkt_inherit_write(rec);
 	fkt_drain_truncate(rec);
 	mutex_lock(&rec->lock);
-	settle_locked(rec);
+	if (rec->draining)
+		settle_locked(rec);
 	fkt_capture_finish(rec);
 	WRITE_ONCE(rec->orphan, false);
 	if (!atomic_read(&rec->openers))
@@ -167,13 +170,13 @@ static void reap(struct work_struct *work)
 }
 
 /*
- * The owner closes its file while recording. reap() is queued here and at the drain's end: the later
- * one does the work.
+ * The owner closes its file while recording, or dies with pages that it should still have written. reap() is queued
+ * here and at the drain's end: the later one does the work.
  */
 static void abandon_locked(struct fkt_recording *rec)
 {
-	if (!rec->draining) {
-		fkt_drain_inherit(rec);
+	if (fkt_recording_goes_on(rec, rec->owner)) {
+		fkt_inherit(rec);
 		halt_locked(rec);
 	}
 	rec->orphan = true;
@@ -196,10 +199,19 @@ int fkt_capture_opened(struct fkt_recording *rec, struct file *file)
 	return 0;
 }
 
+/* Returns whether the current process was killed by a signal. */
+static bool is_killed(void)
+{
+	const struct signal_struct *signal = current->signal;
+
+	return (READ_ONCE(signal->flags) & SIGNAL_GROUP_EXIT) && (READ_ONCE(signal->group_exit_code) & 0x7f);
+}
+
 /*
- * Called when the device is closed, also when the process dies: a recording that still runs ends here,
- * and its output stays readable. Closing the last open file frees the kept pages; those of an orphan
- * are freed in reap(). Waits for the lock uninterruptibly, but it is never held for long.
+ * Called when the device is closed, also when the process dies: a recording that still runs ends here, and its output
+ * stays readable. Pages of a flight recorder whose owner is killed while it writes them after the stop are written in
+ * its place; not if it closes the device, which says that it is done with them. Closing the last open file frees the
+ * kept pages; those of an orphan are freed in reap(). Waits for the lock uninterruptibly, but it is never held long.
  */
 void fkt_capture_closed(struct file *file)
 {
@@ -209,7 +221,7 @@ void fkt_capture_closed(struct file *file)
 	mutex_lock(&rec->lock);
 	/* Only calls on this file could make it the owner, and they have all returned. */
 	owned = rec->owner == file;
-	if (owned && fkt_recording_running(rec))
+	if (owned && (fkt_recording_running(rec) || (is_killed() && fkt_inherit_left(rec))))
 		abandon_locked(rec);
 	else if (owned)
 		fkt_capture_finish(rec);

@@ -168,7 +168,7 @@ static enum next_look move_pages(struct fkt_recording *rec, bool all)
 
 	/*
 	 * The engine changes when the owner dies; another round with the old one is harmless. Pairs
-	 * with the store-release in fkt_drain_inherit(): if the new engine is seen, so are the pages
+	 * with the store-release in fkt_inherit(): if the new engine is seen, so are the pages
 	 * that the owner had.
 	 */
 	engine = smp_load_acquire(&d->engine);
@@ -280,14 +280,23 @@ static void rest(struct fkt_recording *rec, u32 park)
 
 /*
  * Quotas and reserved blocks are those of the task that opened the output, cgroups those of the one that
- * started the recording. Returns the thread's own credentials; NULL if there is no output.
+ * started the recording. Returns the thread's own credentials, for fkt_drain_write_for_self(); NULL if there is no
+ * output.
  */
-static const struct cred *write_for_owner(const struct fkt_drain *d)
+const struct cred *fkt_drain_write_for_owner(const struct fkt_drain *d)
 {
 	if (!d->writeout.out)
 		return NULL;
 	fkt_charge_begin(&d->charge);
 	return override_creds(d->writeout.out->f_cred);
+}
+
+void fkt_drain_write_for_self(const struct cred *old)
+{
+	if (!old)
+		return;
+	fkt_charge_end();
+	revert_creds(old);
 }
 
 static int drain_thread(void *data)
@@ -300,7 +309,7 @@ static int drain_thread(void *data)
 	u32 park;
 
 	set_freezable();
-	old = write_for_owner(d);
+	old = fkt_drain_write_for_owner(d);
 	do {
 		wait_for_look(rec, look);
 		/* Read before the rings, which were closed before it was set: their pages are written first. */
@@ -318,10 +327,7 @@ static int drain_thread(void *data)
 	/* In this thread, not in the caller of FKT_STOP: it may have to wait for the output. */
 	if (d->engine->stop)
 		d->engine->stop(rec);
-	if (old) {
-		fkt_charge_end();
-		revert_creds(old);
-	}
+	fkt_drain_write_for_self(old);
 	note_own_time(d);
 	/* Pairs with the load-acquire in fkt_drain_ended(). */
 	smp_store_release(&d->ended, d->threads);
@@ -519,31 +525,13 @@ void fkt_drain_release(struct fkt_recording *rec)
 }
 
 /*
- * The owner of a flight recorder died: its pages will be written to the output given for that case.
- * Called before the stop.
+ * The recorder died: truncates the output after the last page. Called after the thread has ended its work. Not if the
+ * owner has written all pages itself: it may have added something behind them.
  */
-void fkt_drain_inherit(struct fkt_recording *rec)
-{
-	struct fkt_writeout *w = &rec->drain.writeout;
-
-	if (!w->out || !rec->drain.engine->inherit)
-		return;
-	/*
-	 * Under the reader's lock, nothing else overwrites pages as if they were still lent, or as if
-	 * those in the rings were the oldest.
-	 */
-	fkt_reader_lock_drain(rec);
-	WRITE_ONCE(rec->leave, true);
-	rec->drain.engine->inherit(rec, &w->inherited);
-	/* Pairs with the load-acquire in move_pages(): the thread sees the pages in `inherited`. */
-	smp_store_release(&rec->drain.engine, fkt_output_best_engine(w->out));
-	fkt_reader_unlock(rec);
-}
-
-/* The recorder died: truncates the output after the last page. Called after the thread has ended its work. */
 void fkt_drain_truncate(struct fkt_recording *rec)
 {
-	fkt_writeout_truncate(&rec->drain.writeout);
+	if (rec->drain.engine->write)
+		fkt_writeout_truncate(&rec->drain.writeout);
 }
 
 /* Lockless: the values may be of different moments. */

@@ -7,7 +7,9 @@
 
 #include <fkt/ioctl.h>
 
+struct cred;
 struct file;
+struct fkt_drain;
 struct fkt_recording;
 
 int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const struct fkt_start *start,
@@ -20,7 +22,8 @@ bool fkt_drain_ended(const struct fkt_recording *rec);
 void fkt_drain_stop(struct fkt_recording *rec);
 void fkt_drain_introduce(struct fkt_recording *rec);
 void fkt_drain_release(struct fkt_recording *rec);
-void fkt_drain_inherit(struct fkt_recording *rec);
+const struct cred *fkt_drain_write_for_owner(const struct fkt_drain *d);
+void fkt_drain_write_for_self(const struct cred *old);
 void fkt_drain_truncate(struct fkt_recording *rec);
 u32 fkt_drain_park(struct fkt_recording *rec);
 int fkt_drain_wait_parked(struct fkt_recording *rec, u32 park, long limit);

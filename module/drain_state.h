@@ -17,7 +17,7 @@ struct fkt_chunk;
 struct fkt_engine;
 struct task_struct;
 
-/* Used by the drain thread, and set up before that is created, except `inherited` (fkt_drain_inherit()). */
+/* Used by the drain thread, and set up before that is created, except `inherited` (fkt_inherit()). */
 struct fkt_writeout {
 	struct file *out; /* NULL: no output was given */
 	struct fkt_chunk *chunks; /* ring of FKT_CHUNKS chunks */
@@ -45,21 +45,22 @@ struct fkt_writeout {
 struct fkt_drain {
 	struct task_struct *task;
 	/*
-	 * Counts, not completions, which the next start or park would set back: a waiter that has not run yet would wait
-	 * for that one, too.
+	 * Counts, not completions, which the next start or park would set back: a waiter that has not run yet would
+	 * wait for that one, too.
 	 */
 	u32 threads; /* threads created so far; changed under the recording's lock */
 	u32 ended; /* the last thread that has written all pages: it accesses nothing else of this structure any more */
 	u32 parks; /* times that the machine was about to sleep; changed under the recording's lock */
 	u32 parked; /* the last of these for which everything was written: nothing is, while `park` is that number */
 	wait_queue_head_t changed; /* waiters for `ended` and `parked` */
-	const struct fkt_engine *engine; /* the one by which pages leave at present; fkt_drain_inherit() changes it */
+	const struct fkt_engine *engine; /* the one by which pages leave at present; fkt_inherit() changes it */
 	struct fkt_writeout writeout;
 	struct fkt_page_index index; /* of the pages written */
 	struct fkt_charge charge; /* if the thread may write to an output */
 
 	bool stopping; /* the thread has seen that the rings are closed */
-	u32 park; /* the machine is about to sleep (`parks`): the thread must write all complete pages, and wait; or 0 */
+	/* the machine is about to sleep (`parks`): the thread must write all complete pages, and wait; 0: it is not */
+	u32 park;
 	bool stop_when_full; /* the first lost event ends the recording */
 	bool warned;
 	bool quickened; /* fkt_recording_quicken() was called */

@@ -61,8 +61,13 @@ struct fkt_engine {
 	bool (*reclaim)(struct fkt_recording *rec);
 	/* Optional, flight recorder: overwrites a page that the engine has taken from its ring in advance. */
 	void (*overwrite)(struct fkt_recording *rec);
-	/* Optional: the owner died; moves all pages that it has to `list`, each CPU's oldest first. */
-	void (*inherit)(struct fkt_recording *rec, struct list_head *list);
+	/* With `inherit`: returns whether the owner, which died after the stop, has left pages to be written. */
+	bool (*left)(struct fkt_recording *rec);
+	/*
+	 * Optional: the owner died; moves all pages that it has to `list`, each CPU's oldest first. Returns how many
+	 * pages stand before these in the output.
+	 */
+	u32 (*inherit)(struct fkt_recording *rec, struct list_head *list);
 	/*
 	 * The recording has no owner any more: drops all pages. Those that other holders reference are
 	 * freed later, without waiting. owner: its file, or NULL if that is closed.

@@ -126,6 +126,7 @@ static int take_batch(struct fkt_recording *rec, u32 *numbers, u32 room)
 			return n ? n : err;
 		}
 		page->lent = true;
+		page->turn = READ_ONCE(rec->closed) ? ++lent->taken : 0;
 		numbers[n] = page->number;
 	}
 	return n;
@@ -145,6 +146,9 @@ static int give_page(struct fkt_lent *lent, struct file *file, u32 number, bool 
 		c->written++;
 	else
 		c->discarded += page->events;
+	if (page->turn && written)
+		lent->written++;
+	lent->gave_up |= page->turn && !written;
 	/*
 	 * Keep at least half of the numbers free or on lent pages, so that pages without a number can
 	 * be lent too.
@@ -311,32 +315,52 @@ static int compare_age(void *unused, const struct list_head *a, const struct lis
 	const struct fkt_page *left = list_entry(a, struct fkt_page, node);
 	const struct fkt_page *right = list_entry(b, struct fkt_page, node);
 
+	if (left->turn != right->turn)
+		return left->turn < right->turn ? -1 : 1;
 	if (left->cpu != right->cpu)
 		return left->cpu < right->cpu ? -1 : 1;
 	return left->header->seq < right->header->seq ? -1 : 1;
 }
 
 /*
+ * Returns whether the dead owner has left pages that belong in the output. Not if it had given up: then its output
+ * takes no more. Pages of an unfinished snapshot alone are not worth a file.
+ */
+static bool lend_left(struct fkt_recording *rec)
+{
+	const struct fkt_lent *lent = &rec->lent;
+
+	return !lent->gave_up && (lent->taken > lent->written || lend_readable(rec));
+}
+
+/*
  * The owner died: moves all pages that it has to `list`, oldest first; they are older than those in
  * their CPU's ring. Its file is closed, so no mapping is left, but its direct writes may still read the
  * frames: ->lent stays set for that.
+ *
+ * Pages lent since the stop come in the order in which the owner writes them: a write of its that is still under way
+ * then writes the same page to the same place. Returns how many of these it has written, which are the first ones. If
+ * there are such pages, those of a snapshot from before stay where they are: their place is taken.
  */
-static void lend_inherit(struct fkt_recording *rec, struct list_head *list)
+static u32 lend_inherit(struct fkt_recording *rec, struct list_head *list)
 {
 	struct fkt_lent *lent = &rec->lent;
 	struct fkt_page *page;
 	unsigned long number;
 
 	xa_for_each(&lent->pages, number, page) {
-		if (!page->lent)
+		if (!page->lent || (lent->taken && !page->turn))
 			continue;
 		forget_number(lent, page);
 		list_add_tail(&page->node, list);
 	}
-	if (lent->ahead)
+	if (lent->ahead) {
+		lent->ahead->turn = lent->taken ? lent->taken + 1 : 0;
 		list_add_tail(&lent->ahead->node, list);
+	}
 	lent->ahead = NULL;
 	list_sort(NULL, list, compare_age);
+	return lent->written;
 }
 
 /*
@@ -371,6 +395,9 @@ static void lend_reset(struct fkt_recording *rec, struct file *owner)
 	if (lent->ahead)
 		drop_page(lent->ahead);
 	lent->ahead = NULL;
+	lent->taken = 0;
+	lent->written = 0;
+	lent->gave_up = false;
 	xa_lock(&lent->pages);
 	WRITE_ONCE(lent->places, 0);
 	xa_unlock(&lent->pages);
@@ -385,6 +412,7 @@ const struct fkt_engine fkt_engine_lend = {
 	.refills = true,
 	.readable = lend_readable,
 	.overwrite = lend_overwrite,
+	.left = lend_left,
 	.inherit = lend_inherit,
 	.reset = lend_reset,
 };

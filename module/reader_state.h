@@ -47,6 +47,10 @@ struct fkt_lent {
 	u32 places; /* pages that fit the owner's mapping; 0: no mapping yet. Under xa_lock */
 	u32 numbered; /* pages in the array */
 	struct fkt_page *ahead; /* page already collected for which no number was free */
+	/* since the stop, when the owner of a flight recorder writes what was kept: */
+	u32 taken; /* pages lent */
+	u32 written; /* ... and given back as written */
+	bool gave_up; /* one was given back unwritten */
 };
 
 #endif /* FKT_READER_STATE_H */

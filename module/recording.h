@@ -35,7 +35,7 @@ struct fkt_recording {
 	struct pid *recorder; /* changes under pid_lock as well */
 	spinlock_t pid_lock;
 	bool draining; /* the hooks are off, and the drain was told to end */
-	bool orphan; /* draining, and the owner has closed its file: `reap` does the rest */
+	bool orphan; /* the owner has closed its file, and pages have to be written: `reap` does the rest */
 	struct work_struct reap; /* finishes a recording whose owner has closed its file (capture.c) */
 	wait_queue_head_t reaped;
 	struct work_struct quicken; /* lets functions be recorded quickly after a begin by a hit (capture.c) */

@@ -13,7 +13,10 @@
  *     them back (FKT_GIVE). Numbers are smaller than the number of pages in the largest of its mappings.
  *     A part of the mapping that is not lent at the moment may show any page of the recording.
  *     With FKT_START_OVERWRITE the owner may pass an out_fd: if the owner dies, the kernel writes the
- *     pages it keeps to that file.
+ *     pages it keeps to that file, from start.offset on. The owner writes those that it takes after
+ *     FKT_STOP there itself, one behind the other in the order in which it takes them, and gives them
+ *     back in that order: if it is killed by a signal meanwhile, the kernel writes the rest behind those
+ *     given back, unless one was given back unwritten.
  * poll(2): POLLIN if pages can be fetched or taken; POLLPRI if the recording has ended by itself
  * (fkt_status.stop_reason says why), the owner must still send FKT_STOP; POLLRDBAND if the condition
  * start.condition became true, or there was a hit of an instrument whose action is FKT_ACTION_SNAPSHOT.

@@ -83,54 +83,188 @@ static void snapshot_and_die(int out, int said)
 	kill(getpid(), SIGKILL);
 }
 
+/* What is in the output of a recorder that has died, once its recording is over. */
+struct left {
+	struct fkt_status status;
+	bool in_order; /* whole pages, each CPU's from its first one on, without a hole */
+	__u64 events;
+	off_t size;
+};
+
+static struct left left_in(int out)
+{
+	struct left left = { .in_order = true };
+	__u64 next_seq[64] = { 0 };
+	int device = open_device();
+	const char *bytes;
+
+	for (int tries = 0; (left.status = status_of(device)).state != FKT_IDLE && tries < 1000; tries++)
+		usleep(10000);
+	close(device);
+	left.size = lseek(out, 0, SEEK_END);
+	bytes = mmap(NULL, left.size, PROT_READ, MAP_SHARED, out, 0);
+	for (off_t at = 0; bytes != MAP_FAILED && at < left.size; at += PAGE_BYTES) {
+		const struct fkt_page_header *h = (const void *)(bytes + at);
+
+		left.in_order = left.in_order && page_is_whole(h) &&
+				(!next_seq[h->cpu % 64] || h->seq == next_seq[h->cpu % 64]);
+		next_seq[h->cpu % 64] = h->seq + 1;
+		left.events += h->events;
+	}
+	munmap((void *)bytes, left.size);
+	printf("dies: events %llu in the file %llu discarded %llu overwritten %llu\n",
+	       (unsigned long long)left.status.events, (unsigned long long)left.events,
+	       (unsigned long long)left.status.discarded, (unsigned long long)left.status.overwritten);
+	return left;
+}
+
+static int open_output(void)
+{
+	int out = open("inherited", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (out < 0)
+		exit(1);
+	return out;
+}
+
+static void close_output(int out)
+{
+	close(out);
+	unlink("inherited");
+}
+
 /* The pages that the dead recorder had must be in the output, before those that were in the rings. */
 static void dies_in_a_snapshot(void)
 {
-	const char *bytes;
-	int out = open("inherited", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int ends[2], device;
-	struct fkt_status status;
-	__u64 given[2] = { 0 }, events = 0, next_seq[64] = { 0 };
-	bool in_order = true;
-	off_t size;
+	int ends[2], out = open_output();
+	__u64 given[2] = { 0 };
+	struct left left;
 	pid_t child;
 
-	if (out < 0 || pipe(ends))
+	if (pipe(ends))
 		exit(1);
 	child = fork();
 	if (!child)
 		snapshot_and_die(out, ends[1]);
 	expect("dies: takes pages", read(ends[0], given, sizeof(given)) == sizeof(given) && given[1] == 20, "fewer");
 	waitpid(child, NULL, 0);
-	device = open_device();
-	for (int tries = 0; (status = status_of(device)).state != FKT_IDLE && tries < 1000; tries++)
-		usleep(10000);
-	size = lseek(out, 0, SEEK_END);
-	bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, out, 0);
-	for (off_t at = 0; bytes != MAP_FAILED && at < size; at += PAGE_BYTES) {
-		const struct fkt_page_header *h = (const void *)(bytes + at);
-
-		in_order = in_order && page_is_whole(h) && (!next_seq[h->cpu % 64] || h->seq == next_seq[h->cpu % 64]);
-		next_seq[h->cpu % 64] = h->seq + 1;
-		events += h->events;
-	}
-	printf("dies: events %llu in the file %llu given %llu discarded %llu overwritten %llu\n",
-	       (unsigned long long)status.events, (unsigned long long)events, (unsigned long long)given[0],
-	       (unsigned long long)status.discarded, (unsigned long long)status.overwritten);
-	expect("dies: pages in order, without a hole", in_order && events > 0, "damaged");
-	expect("dies: no event vanished", status.events >= 200000 &&
-	       status.events == events + given[0] + status.discarded + status.overwritten, "events vanished");
-	expect("dies: all but what was given back is in the file", !status.discarded && !status.overwritten,
+	left = left_in(out);
+	expect("dies: pages in order, without a hole", left.in_order && left.events > 0, "damaged");
+	expect("dies: no event vanished", left.status.events >= 200000 &&
+	       left.status.events == left.events + given[0] + left.status.discarded + left.status.overwritten,
+	       "events vanished");
+	expect("dies: all but what was given back is in the file", !left.status.discarded && !left.status.overwritten,
 	       "discarded");
-	munmap((void *)bytes, size);
-	close(out);
-	close(device);
-	unlink("inherited");
+	close_output(out);
+}
+
+/* Runs in a child that is killed while, or after, it calls FKT_STOP. */
+static void stop_and_wait(int out, int said)
+{
+	int device = open_device();
+
+	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE))
+		_exit(1);
+	call(30000);
+	if (write(said, "s", 1) != 1)
+		_exit(1);
+	ioctl(device, FKT_STOP);
+	pause();
+}
+
+static void dies_at_the_stop(useconds_t after)
+{
+	int ends[2], out = open_output();
+	struct left left;
+	char name[64], byte;
+	pid_t child;
+
+	if (pipe(ends))
+		exit(1);
+	child = fork();
+	if (!child)
+		stop_and_wait(out, ends[1]);
+	if (read(ends[0], &byte, 1) != 1)
+		exit(1);
+	usleep(after);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	left = left_in(out);
+	snprintf(name, sizeof(name), "dies: all is there %u ms into the stop", after / 1000);
+	expect(name, left.in_order && left.events >= 60000 && left.events == left.status.events, "events vanished");
+	close(ends[0]);
+	close(ends[1]);
+	close_output(out);
+}
+
+/* How the owner ends that has written some of the pages after the stop. */
+enum end { KILLED, KILLED_AFTER_GIVING_UP, CLOSED };
+
+/* Runs in a child: takes 20 pages after the stop, writes the first 5, and gives back 3 of these. */
+static void write_some_and_end(int out, enum end end)
+{
+	static __u32 numbers[ROOM];
+	int device = open_device();
+	struct fkt_lend lend;
+	char *map;
+
+	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE))
+		_exit(1);
+	map = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0);
+	call(100000);
+	ioctl(device, FKT_STOP);
+	if (move(device, FKT_TAKE, numbers, 20, &lend) || lend.count != 20)
+		_exit(1);
+	for (int i = 0; i < 5; i++)
+		if (pwrite(out, map + (size_t)numbers[i] * PAGE_BYTES, PAGE_BYTES, (off_t)i * PAGE_BYTES) != PAGE_BYTES)
+			_exit(1);
+	if (move(device, FKT_GIVE, numbers, 3, &lend))
+		_exit(1);
+	lend = (struct fkt_lend){ .pages = (unsigned long)(numbers + 3), .count = 1, .flags = FKT_LEND_UNWRITTEN };
+	if (end == KILLED_AFTER_GIVING_UP && ioctl(device, FKT_GIVE, &lend))
+		_exit(1);
+	if (end != CLOSED)
+		kill(getpid(), SIGKILL);
+	_exit(0);
+}
+
+static struct left left_after(enum end end)
+{
+	int status, out = open_output();
+	struct left left;
+	pid_t child = fork();
+
+	if (!child)
+		write_some_and_end(out, end);
+	waitpid(child, &status, 0);
+	expect("dies: takes pages after the stop", status == (end == CLOSED ? 0 : SIGKILL), "it did not");
+	left = left_in(out);
+	close_output(out);
+	return left;
+}
+
+static void dies_after_the_stop(void)
+{
+	struct left left = left_after(KILLED);
+
+	expect("dies: the rest is behind what it had written", left.in_order && left.events >= 200000 &&
+	       left.events == left.status.events && !left.status.discarded, "events vanished");
+	left = left_after(KILLED_AFTER_GIVING_UP);
+	expect("dies: nothing is written when it had given up", left.size == 5 * PAGE_BYTES && left.status.discarded,
+	       "its file was changed");
+	left = left_after(CLOSED);
+	expect("dies: nothing is written when it had closed the device", left.size == 5 * PAGE_BYTES &&
+	       left.status.discarded, "its file was changed");
 }
 
 int main(void)
 {
+	static const useconds_t after_ms[] = { 0, 10, 50, 150, 500 };
+
 	flight_recorder();
 	dies_in_a_snapshot();
+	for (unsigned int i = 0; i < sizeof(after_ms) / sizeof(*after_ms); i++)
+		dies_at_the_stop(after_ms[i] * 1000);
+	dies_after_the_stop();
 	return 0;
 }
