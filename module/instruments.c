@@ -45,7 +45,10 @@
 #include "../probes/user.h"
 #include "../probes/user_calls.h"
 
-/* Ftrace has switched itself off, and goes on calling the probe of entries. Changes under the recording's lock. */
+/*
+ * Ftrace has switched itself off, and goes on calling the probe of entries or return probes. Changes under the
+ * recording's lock.
+ */
 static bool goes_on;
 
 /*
@@ -91,7 +94,8 @@ static void end_places(const struct fkt_instrument_table *table)
 	fkt_record_instructions_end(table);
 	if (!fkt_record_entries_end())
 		goes_on = true;
-	fkt_record_calls_end(table);
+	if (!fkt_record_calls_end(table))
+		goes_on = true;
 	fkt_record_module_probes_end();
 	fkt_record_points_end();
 }

@@ -17,7 +17,7 @@ void fkt_record_calls_disarm(const struct fkt_instrument_table *instruments);
 void fkt_record_calls_settle(void);
 void fkt_record_calls_load(void);
 void fkt_record_calls_wait(void);
-void fkt_record_calls_end(const struct fkt_instrument_table *instruments);
+bool fkt_record_calls_end(const struct fkt_instrument_table *instruments);
 void fkt_record_calls_totals(struct fkt_hit_counts *counts);
 
 /* What a return probe keeps of a call. */

@@ -24,6 +24,7 @@
 static struct fkt_calls_state {
 	bool is_on;
 	bool has_probes; /* return probes */
+	bool probes_stay; /* the kernel goes on calling return probes that have been ended */
 	/* of fkt_calls; NULL: no function is called through */
 	int (*begin)(const struct fkt_calls_plan *plan);
 	int (*arm)(const struct fkt_calls_plan *plan);
@@ -192,8 +193,8 @@ void fkt_record_calls_settle(void)
 
 static void end_probes(const struct fkt_instrument_table *instruments)
 {
-	if (calls.has_probes)
-		fkt_return_probes_end(instruments);
+	if (calls.has_probes && !fkt_return_probes_end(instruments))
+		calls.probes_stay = true;
 	calls.has_probes = false;
 }
 
@@ -223,11 +224,14 @@ void fkt_record_calls_wait(void)
 		synchronize_rcu_tasks_rude();
 }
 
-/* When this returns, no call is being recorded. What return probes have missed is counted in `instruments`. */
-void fkt_record_calls_end(const struct fkt_instrument_table *instruments)
+/*
+ * Returns true when no call is being recorded any more; false: the kernel goes on calling return probes, so the module
+ * stays loaded. What they have missed is counted in `instruments`.
+ */
+bool fkt_record_calls_end(const struct fkt_instrument_table *instruments)
 {
 	if (!calls.is_on)
-		return;
+		return !calls.probes_stay;
 	end_probes(instruments);
 	if (calls.end)
 		calls.end();
@@ -235,6 +239,7 @@ void fkt_record_calls_end(const struct fkt_instrument_table *instruments)
 	put_tracer();
 	calls.is_on = false;
 	WRITE_ONCE(fkt_call_probes.is_changing, false);
+	return !calls.probes_stay;
 }
 
 /* Sets the counts that are of all instruments together. */

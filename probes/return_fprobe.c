@@ -35,6 +35,8 @@ static struct probed {
 	bool is_on;
 } *probed;
 static u32 probed_count;
+/* Ftrace goes on using probes: those of this recording are not freed. */
+static bool stay;
 
 static int entered(struct fprobe *fprobe, unsigned long nop, unsigned long caller, struct pt_regs *regs, void *data)
 {
@@ -115,6 +117,18 @@ static int register_all(const struct fkt_call_table *table, u64 *refused)
 	return err;
 }
 
+/* If ftrace has switched itself off after an error, it goes on using the probe until the next boot. */
+static void unregister_probe(struct probe *probe)
+{
+	if (!probe->is_registered)
+		return;
+	probe->is_registered = false;
+	if (!unregister_fprobe(&probe->fprobe))
+		return;
+	__module_get(THIS_MODULE);
+	stay = true;
+}
+
 /* ---- modules that come and go ---- */
 
 /* An fprobe without functions would probe all of them. */
@@ -125,9 +139,7 @@ static void drop(struct probed *one)
 	one->is_on = false;
 	if (--probe->count && !ftrace_set_filter_ip(&probe->fprobe.ops, one->function, 1, 0))
 		return;
-	if (probe->is_registered)
-		unregister_fprobe(&probe->fprobe);
-	probe->is_registered = false;
+	unregister_probe(probe);
 }
 
 /* ftrace keeps the addresses of functions that are gone, and would probe whatever is loaded there next. */
@@ -172,31 +184,35 @@ int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused)
 /* ---- end ---- */
 
 /*
- * When this returns, no call of a probed function is being recorded. What the probes have missed is counted in
- * `instruments`.
+ * Returns true when no call of a probed function is being recorded any more; false: ftrace has switched itself off, and
+ * goes on calling the probes, so the module stays loaded. What they have missed is counted in `instruments`.
  */
-void fkt_return_probes_end(const struct fkt_instrument_table *instruments)
+bool fkt_return_probes_end(const struct fkt_instrument_table *instruments)
 {
+	bool ended;
 	u32 i;
 
 	if (probed)
 		unregister_module_notifier(&notifier);
 	mutex_lock(&lock);
 	for (i = 0; i < probe_count; i++) {
-		if (probes[i].is_registered)
-			unregister_fprobe(&probes[i].fprobe);
+		unregister_probe(&probes[i]);
 		/* Not in a table that was never in force. */
 		if (instruments && probes[i].instrument < instruments->count)
 			fkt_count_hits(&instruments->slots[probes[i].instrument], FKT_FATE_MISSED + FKT_MISSED_PROBE,
 				       probes[i].fprobe.nmissed);
 	}
-	kvfree(probes);
+	ended = !stay;
+	if (ended)
+		kvfree(probes);
+	stay = false;
 	kvfree(probed);
 	probes = NULL;
 	probed = NULL;
 	probe_count = 0;
 	probed_count = 0;
 	mutex_unlock(&lock);
+	return ended;
 }
 
 #endif

@@ -147,20 +147,24 @@ static bool add_missed(const struct fkt_instrument_table *instruments)
 }
 
 /*
- * When this returns, no call of a probed function is being recorded. What the probes have missed is counted in
- * `instruments`.
+ * Returns true when no call of a probed function is being recorded any more; false: the kernel keeps a kprobe that it
+ * could not remove without memory, so the module stays loaded. What they have missed is counted in `instruments`.
  */
-void fkt_return_probes_end(const struct fkt_instrument_table *instruments)
+bool fkt_return_probes_end(const struct fkt_instrument_table *instruments)
 {
+	bool ended;
+
 	if (!probes)
-		return;
+		return true;
 	end_registered();
-	if (add_missed(instruments))
+	ended = add_missed(instruments);
+	if (ended)
 		kvfree(probes);
 	else
-		__module_get(THIS_MODULE); /* The kernel keeps a kprobe that it could not remove without memory. */
+		__module_get(THIS_MODULE);
 	probes = NULL;
 	probe_count = 0;
+	return ended;
 }
 
 #endif

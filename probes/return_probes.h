@@ -15,6 +15,6 @@ struct fkt_instrument_table;
 #define FKT_RETURN_PROBE_CALLS 64
 
 int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused);
-void fkt_return_probes_end(const struct fkt_instrument_table *instruments);
+bool fkt_return_probes_end(const struct fkt_instrument_table *instruments);
 
 #endif /* FKT_RETURN_PROBES_H */
