@@ -85,7 +85,7 @@ struct fkt_call_table {
 	bool counts_depth;
 	/* as in struct fkt_calls */
 	u32 threads;
-	struct fkt_keep keep;
+	struct fkt_keep keep; /* of a table without functions: as in the tables before it */
 };
 
 /* Where the search for a function's slot begins; the next ones follow, and after the last the first. */

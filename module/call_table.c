@@ -502,10 +502,13 @@ static int get_keep(struct fkt_call_table *table, const struct fkt_keep *keep)
 	return 0;
 }
 
-/* Returns false if the exchange would change what is kept, which is decided with the first functions. */
+/*
+ * Returns false if the exchange would change what is kept, which is decided with the recording's first functions. The
+ * table before may have none any more.
+ */
 bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct fkt_call_table *before)
 {
-	return !table->count || !before->count || !memcmp(&table->keep, &before->keep, sizeof(table->keep));
+	return !memcmp(&table->keep, &before->keep, sizeof(table->keep));
 }
 
 static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
@@ -557,13 +560,15 @@ struct fkt_call_table *fkt_call_table_get(u64 at, enum fkt_call_form form,
 	return ERR_PTR(err);
 }
 
-/* Returns a table without functions; NULL: there is no memory. */
-struct fkt_call_table *fkt_call_table_make(void)
+/* Returns a table without functions, which is to follow `before`; NULL: there is no memory. */
+struct fkt_call_table *fkt_call_table_make(const struct fkt_call_table *before)
 {
 	struct fkt_call_table *table = make_empty();
 
 	if (!table)
 		return NULL;
+	/* A table with functions may follow. */
+	table->keep = before->keep;
 	if (!make_slots(table, 0))
 		return table;
 	fkt_call_table_free(table);

@@ -18,7 +18,7 @@ struct fkt_instrument_table;
 
 struct fkt_call_table *fkt_call_table_get(u64 at, enum fkt_call_form form,
 					  const struct fkt_instrument_table *instruments, enum fkt_given by);
-struct fkt_call_table *fkt_call_table_make(void);
+struct fkt_call_table *fkt_call_table_make(const struct fkt_call_table *before);
 bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct fkt_call_table *before);
 bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct fkt_call_table *before);
 int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_table *before,

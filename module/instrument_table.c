@@ -219,7 +219,8 @@ void fkt_instrument_table_free(struct fkt_instrument_table *table)
 
 /*
  * Prepares the exchange of `before` for `table`. -EINVAL: `table` does not have all instruments of `before` at their
- * places, where they go on with their counts. -EOPNOTSUPP: both have functions with return probes, and not the same.
+ * places, where they go on with their counts. -EOPNOTSUPP: both have functions with return probes, and not the same; or
+ * what is kept differs.
  */
 int fkt_instrument_table_follows(struct fkt_instrument_table *table, const struct fkt_instrument_table *before)
 {
@@ -238,7 +239,7 @@ int fkt_instrument_table_follows(struct fkt_instrument_table *table, const struc
 	    !fkt_call_table_same_probes(table->calls, before->calls))
 		return -EOPNOTSUPP;
 	if (!table->calls)
-		table->calls = fkt_call_table_make();
+		table->calls = fkt_call_table_make(before->calls);
 	if (!table->calls)
 		return -ENOMEM;
 	return fkt_call_table_add_gone(table->calls, before->calls, table->slots, before->slots);

@@ -557,7 +557,7 @@ struct fkt_fired {
 /*
  * For the owner of a recording. An error leaves the table before in force: those of FKT_START for instruments; ENODATA:
  * it records nothing (any more); EINVAL: not all instruments of the table before are there; EOPNOTSUPP: other return
- * probes, or calls without the TSC; ENOBUFS: no page became free for the lines.
+ * probes, another fkt_keep, or calls without the TSC; ENOBUFS: no page became free for the lines.
  */
 #define FKT_EXCHANGE _IOWR(FKT_IOC, 33, struct fkt_exchange)
 /*

@@ -339,6 +339,35 @@ static void try_in_flight(int device)
 	try_other_values(device);
 }
 
+/* ---- what is kept ---- */
+
+/* Tries a table in which calls of getppid bring along those at most so many levels below; 0: a table without functions. */
+static void try_levels(int device, const char *name, int error, __u32 levels)
+{
+	int err;
+
+	make(levels ? PLAIN : -1, -1, -1, -1, 0);
+	table.calls.threads = 1024;
+	table.calls.keep = (struct fkt_keep){ .where = FKT_KEEP_IN_TASK, .levels = levels };
+	err = exchange(device);
+	expect(name, err == error, err ? strerrorname_np(err) : "it was taken");
+}
+
+/* It is the same in all tables of a recording. */
+static void try_keep(int device)
+{
+	make(-1, -1, -1, -1, 0);
+	start_table(device, new_output(), true);
+	try_levels(device, "calls that are kept", 0, 1);
+	try_levels(device, "other calls", EOPNOTSUPP, 2);
+	try_levels(device, "no calls", 0, 0);
+	try_levels(device, "other calls after that", EOPNOTSUPP, 2);
+	try_levels(device, "no calls again", 0, 0);
+	try_levels(device, "other calls after these", EOPNOTSUPP, 2);
+	try_levels(device, "the same calls after all that", 0, 1);
+	ioctl(device, FKT_STOP);
+}
+
 /* ---- lines ---- */
 
 /* Returns the text of all events DEFINE in the pages; in others than flagged pages there must be none. */
@@ -468,6 +497,7 @@ int main(int argc, char **argv)
 	try_phases(device);
 	try_hostile(device);
 	try_in_flight(device);
+	try_keep(device);
 	try_lines(device);
 	try_load(device, argc > 1 ? atoi(argv[1]) : 40);
 	return 0;
