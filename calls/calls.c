@@ -10,7 +10,6 @@
 #include <linux/rcupdate.h>
 #include <linux/stacktrace.h>
 #include <linux/static_call.h>
-#include <linux/suspend.h>
 #include <linux/sysfs.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
@@ -21,6 +20,7 @@
 #include "functions.h"
 #include "held.h"
 #include "plan.h"
+#include "power.h"
 #include "switches.h"
 #include "tasks.h"
 #include "trampoline.h"
@@ -40,33 +40,6 @@ DEFINE_PER_CPU(u64, fkt_calls_too_short);
  * each CPU by and by.
  */
 u64 fkt_calls_shortest[FKT_CALLS_FRAMES] = { [0 ... FKT_CALLS_FRAMES - 1] = FOR_EVER };
-
-/* ---- calls during which the clock cannot be trusted ---- */
-
-/*
- * The number of the period, shifted (call.h). It tells apart what the TSC alone does not: a call that began before the
- * sleep, and one that began when the new TSC had come as far. At an entry the number is read before the TSC, at a
- * return after it: a task that stops between the two for the length of the sleep has an old number with a new TSC, or
- * a new number at the return, and in both cases the call is in two periods. Written by the notifier only; read by
- * trampoline.S.
- */
-u64 fkt_calls_period;
-
-static int on_power(struct notifier_block *unused, unsigned long what, void *data)
-{
-	switch (what) {
-	case PM_HIBERNATION_PREPARE:
-	case PM_SUSPEND_PREPARE:
-	case PM_RESTORE_PREPARE:
-	case PM_POST_HIBERNATION:
-	case PM_POST_SUSPEND:
-	case PM_POST_RESTORE:
-		WRITE_ONCE(fkt_calls_period, fkt_calls_period + (1ULL << FKT_CALLS_PERIOD_BITS));
-	}
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block power_notifier = { .notifier_call = on_power };
 
 /* ---- what the user does at entries and returns ---- */
 
@@ -542,7 +515,7 @@ static int __init fkt_calls_init(void)
 	err = register_module_notifier(&module_notifier);
 	if (err)
 		return err;
-	err = register_pm_notifier(&power_notifier);
+	err = fkt_calls_power_init();
 	if (err)
 		unregister_module_notifier(&module_notifier);
 	return err;
@@ -551,7 +524,7 @@ static int __init fkt_calls_init(void)
 /* The module has no references, so no call returns through it. */
 static void __exit fkt_calls_exit(void)
 {
-	unregister_pm_notifier(&power_notifier);
+	fkt_calls_power_exit();
 	unregister_module_notifier(&module_notifier);
 	cancel_delayed_work_sync(&look_work);
 	synchronize_rcu_tasks();

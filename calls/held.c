@@ -49,7 +49,7 @@ static struct {
 static u32 *saved;
 static u32 count;
 static DEFINE_PER_CPU(u32, idle_saved); /* such a word for the CPU's idle task, whose thread number is 0 */
-static bool is_on;
+static bool is_on, is_paused;
 
 /* NULL: the task has no chunk. The end of a chunk, never the begin of one that is not the first. */
 static DEFINE_PER_CPU(struct fkt_held_call *, fkt_held_at);
@@ -526,6 +526,34 @@ void fkt_held_stop(void)
 	WRITE_ONCE(is_on, false);
 }
 
+/* Calls are held from now on, as `keep` says. */
+static void start(void)
+{
+	/* Release: pairs with the acquire in fkt_held_switch(), which then uses `saved`, `count` and the pool. */
+	smp_store_release(&is_on, true);
+	/* With PREEMPT_RT, preempt_count() does not say everything. */
+	if (keep.in_task && (keep.in_interrupt || !IS_ENABLED(CONFIG_PREEMPT_RT)))
+		/* Release: likewise. */
+		smp_store_release(&fast.levels, keep.deepest ?: U32_MAX);
+	WRITE_ONCE(fkt_calls_held_shortest, keep.shortest);
+}
+
+/*
+ * Until fkt_held_go_on() the lists and the pool do not change, so that an image of the memory, which is copied page by
+ * page, has them as they are. No task may be switched meanwhile.
+ */
+void fkt_held_pause(void)
+{
+	is_paused = is_on;
+	fkt_held_stop();
+}
+
+void fkt_held_go_on(void)
+{
+	if (is_paused)
+		start();
+}
+
 /*
  * Begins to hold calls; does nothing if it has begun. Called before the first function is traced in a frame whose calls
  * are held. threads: as for fkt_switches_begin(). Returns 0 or -ENOMEM.
@@ -547,12 +575,6 @@ int fkt_held_begin(const struct fkt_calls_keep *asked, u32 threads)
 	}
 	count = threads;
 	fast.unlike = NMI_MASK | (keep.in_interrupt ? 0 : HARDIRQ_MASK | SOFTIRQ_OFFSET);
-	/* Release: pairs with the acquire in fkt_held_switch(), which then uses `saved`, `count` and the pool. */
-	smp_store_release(&is_on, true);
-	/* With PREEMPT_RT, preempt_count() does not say everything. */
-	if (keep.in_task && (keep.in_interrupt || !IS_ENABLED(CONFIG_PREEMPT_RT)))
-		/* Release: likewise. */
-		smp_store_release(&fast.levels, keep.deepest ?: U32_MAX);
-	WRITE_ONCE(fkt_calls_held_shortest, keep.shortest);
+	start();
 	return 0;
 }

@@ -15,6 +15,8 @@ struct task_struct;
 int fkt_held_begin(const struct fkt_calls_keep *keep, u32 threads);
 void fkt_held_stop(void);
 void fkt_held_end_all(void);
+void fkt_held_pause(void);
+void fkt_held_go_on(void);
 void fkt_held_end(const struct fkt_call_task *task);
 void fkt_held_switch(const struct task_struct *prev, const struct task_struct *next, bool is_in_call);
 void fkt_held_newtask(const struct task_struct *task);

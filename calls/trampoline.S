@@ -16,7 +16,7 @@
  *
  * body: the address after the nop. caller: where the function returns to; it is not touched. The kept words are as
  * many as the kind of frame has (frames.h); each kind has its variant of the code. "Of the task" is a struct
- * fkt_call_task, which only some kinds have (`task` is 1 in the macros). The time has the period added (calls.c). A
+ * fkt_call_task, which only some kinds have (`task` is 1 in the macros). The time has the period added (power.c). A
  * function that takes arguments on the stack would read them at a wrong offset, because of what is pushed here, so it
  * must not be traced this way.
  *
@@ -61,7 +61,7 @@
 	incq	PER_CPU_VAR(fkt_calls_depth)
 	pushq	$0
 	.endif
-	/* Before the clock is read, and at the return after that: calls.c says why. */
+	/* Before the clock is read, and at the return after that: power.c says why. */
 	pushq	fkt_calls_period(%rip)
 	.if \task
 .Lclock\@:

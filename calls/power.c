@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a sleep of the machine does to calls (power.h): suspend to RAM, and hibernation. */
+
+#include <linux/notifier.h>
+#include <linux/percpu.h>
+#include <linux/suspend.h>
+#include <linux/syscore_ops.h>
+
+#include "call.h"
+#include "held.h"
+#include "power.h"
+#include "trampoline.h"
+
+/* ---- calls during which the clock cannot be trusted ---- */
+
+/*
+ * The number of the period, shifted (call.h). It tells apart what the TSC alone does not: a call that began before the
+ * sleep, and one that began when the new TSC had come as far. At an entry the number is read before the TSC, at a
+ * return after it: a task that stops between the two for the length of the sleep has an old number with a new TSC, or
+ * a new number at the return, and in both cases the call is in two periods. Written by the notifier only; read by
+ * trampoline.S.
+ */
+u64 fkt_calls_period;
+
+static int on_power(struct notifier_block *unused, unsigned long what, void *data)
+{
+	switch (what) {
+	case PM_HIBERNATION_PREPARE:
+	case PM_SUSPEND_PREPARE:
+	case PM_RESTORE_PREPARE:
+	case PM_POST_HIBERNATION:
+	case PM_POST_SUSPEND:
+	case PM_POST_RESTORE:
+		WRITE_ONCE(fkt_calls_period, fkt_calls_period + (1ULL << FKT_CALLS_PERIOD_BITS));
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block power_notifier = { .notifier_call = on_power };
+
+/* ---- calls that a sleep cuts off ---- */
+
+/*
+ * What leads into S3 does not return: the kernel goes on at a stack pointer that it has saved before. In a hibernation
+ * the functions that copy the memory return, but not in the image, which has them as they were in the middle of that.
+ * Both lie between the two functions below, of which nothing is open at the second that is not open at the first:
+ * syscore_suspend() and syscore_resume(), which call them, are in never_return.def. So what was counted at the first is
+ * true at the second again. Both run on the only CPU that is online, in the same task, with interrupts disabled.
+ */
+static struct {
+	unsigned long open;
+	u64 depth;
+} before_sleep;
+
+static int on_sleep(void)
+{
+	before_sleep.open = this_cpu_read(fkt_calls_open);
+	before_sleep.depth = this_cpu_read(fkt_calls_depth);
+	fkt_held_pause();
+	return 0;
+}
+
+static void on_wake(void)
+{
+	this_cpu_write(fkt_calls_open, before_sleep.open);
+	this_cpu_write(fkt_calls_depth, before_sleep.depth);
+	fkt_held_go_on();
+}
+
+static struct syscore_ops sleep_ops = { .suspend = on_sleep, .resume = on_wake };
+
+int fkt_calls_power_init(void)
+{
+	int err = register_pm_notifier(&power_notifier);
+
+	if (!err)
+		register_syscore_ops(&sleep_ops);
+	return err;
+}
+
+void fkt_calls_power_exit(void)
+{
+	unregister_syscore_ops(&sleep_ops);
+	unregister_pm_notifier(&power_notifier);
+}
