@@ -136,7 +136,7 @@ class CallPlanner {
   std::string reason_against_call(const Fitting& one) const {
     const Symbol& symbol = *one.symbol;
     if (std::ranges::find(kNeverReturn, symbol.name) != std::end(kNeverReturn)) {
-      return "it does not return";
+      return "it does not return, or not as it was entered";
     }
     if (std::ranges::find(kCalledByPrograms, symbol.name) != std::end(kCalledByPrograms)) {
       return "FKT calls it to read the values of others";

@@ -95,7 +95,7 @@ TEST_CASE("functions that are left out have a reason") {
   CHECK(reasons["vfs_read.part.0 "] ==
         "the compiler made this variant: its arguments are not known");
   CHECK(reasons["same "] == "2 functions are called so");
-  CHECK(reasons["panic "] == "it does not return");
+  CHECK(reasons["panic "] == "it does not return, or not as it was entered");
   CHECK(reasons["take_seven "] ==
         "argument 7 (long unsigned int) is on the stack, so whole calls cannot be traced");
   CHECK(reasons["vfs_hidden "] == "the kernel does not let it be traced");
@@ -129,7 +129,7 @@ TEST_CASE("a place where nothing can be traced is refused") {
   CHECK(refusal("call:vfs_data").starts_with("no function is called \"vfs_data\""));
   CHECK(refusal("call:xfs_*") == "\"call:xfs_*\": no function fits");
   CHECK(refusal("call:other:done") == "no function is called \"done\"");
-  CHECK(refusal("call:panic") == "panic: it does not return");
+  CHECK(refusal("call:panic") == "panic: it does not return, or not as it was entered");
   CHECK(refusal("call:do_thing(m)") ==
         "do_thing: column 15: do_thing has no argument \"m\"; it has ms, delta, state, arg4");
   CHECK(refusal("call:same,panic") ==
