@@ -24,7 +24,8 @@ struct TracepointRecord {
 };
 
 // What to do about a module that is not there, behind what is missing.
-inline constexpr const char* kModuleRemedy = " (fkt_doctor says why, and what to type)";
+inline constexpr const char* kModuleRemedy =
+    " (is the module loaded? fkt_doctor says what to type)";
 
 class Device {
  public:

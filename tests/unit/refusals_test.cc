@@ -216,12 +216,12 @@ TEST_CASE("fkt_record --explain tells all that is recorded") {
        {{"--explain"}, "--explain: only with --kft, or -F, --mintime, ..."}});
 }
 
-TEST_CASE("a module that is not there: who says why") {
+TEST_CASE("a module that is not there") {
   if (::access(FKT_DEVICE, F_OK) == 0) return;
   const Result<Device> device = Device::open();
   REQUIRE_FALSE(device);
   CHECK(device.error().message == FKT_DEVICE
-        ": no such device (fkt_doctor says why, and what to type)");
+        ": no such device (is the module loaded? fkt_doctor says what to type)");
 }
 
 TEST_CASE("a text for standard output ends without an error when nobody reads on") {
