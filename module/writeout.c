@@ -310,7 +310,7 @@ static u32 move_chunk(struct fkt_writeout *w, const struct fkt_engine *engine, s
  * as many as make large writes. With synchronous writes to a disk slower than the probes this could go on for ever, so
  * it writes at most FKT_CHUNKS chunks. Returns true if the rings may have more; false if all chunks are in flight or
  * the rings have too few. engine: the one that writes, the same in all calls for a recording; refill: CPUs with few
- * free pages get extra ones. Called from the drain thread.
+ * free pages get extra ones. Called from the drain thread, and when that has ended from fkt_inherit_write().
  */
 bool fkt_writeout_move(struct fkt_writeout *w, const struct fkt_engine *engine, bool all, bool refill)
 {

@@ -41,7 +41,7 @@ Status TextFile::flush(bool all) {
   return written;
 }
 
-// That nobody reads on is no error, as everywhere else.
+// A pipe whose reader has exited is no error: put() returns false, and the text is dropped.
 Status TextFile::put_out() const {
   const Result<bool> written = put(out_.view());
   return written ? Status(Done{}) : written.error();

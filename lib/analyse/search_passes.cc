@@ -78,7 +78,7 @@ Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std:
       trace, "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
       reading);
   if (filter) return filter;
-  // The column is one of an expression that nobody has typed.
+  // The column counts in the expression made above, of which the user typed only the name.
   Error error = filter.error();
   if (error.message.starts_with("column ")) error.message.erase(0, error.message.find(": ") + 2);
   return error;

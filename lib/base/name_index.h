@@ -17,8 +17,8 @@ class NameIndex {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   NameIndex() = default;
-  // name_of(i) returns the name of item i < count, as a std::string_view. The index stores the
-  // names' hashes and not the names: so pass the same name_of to first(), which compares names.
+  // name_of(i) returns the name of item i < count, as a std::string_view. The index stores only
+  // hashes of the names; first() needs name_of again, to compare the names themselves.
   template <class NameOf>
   NameIndex(std::uint32_t count, const NameOf& name_of) : next_(count, kNone) {
     slots_.resize(std::bit_ceil(std::uint64_t{count} * 2 + 1));

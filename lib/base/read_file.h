@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostBinary = 2UL << 30;  // a kernel module with d
 // Returns the contents of a file, also of files in /proc, whose size reads as 0. Error (usage): it
 // has more than `most` bytes, no more of which are read.
 Result<std::string> read_file(const std::string& path, std::size_t most = kMostListed);
-// The same of what an open file has from its position on. name: the subject of errors.
+// As read_file(), for an open file: reads from its current position on. name: what errors call it.
 Result<std::string> read_descriptor(int file, const std::string& name, std::size_t most);
 
 }  // namespace fkt

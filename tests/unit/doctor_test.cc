@@ -118,7 +118,7 @@ TEST_CASE("a kernel that FKT is not made for") {
   }
   files.put("sys/module/fkt/initstate", "live");
   CHECK(files.about("kernel", "6.18.44").verdict == Verdict::note);
-  // The same stands where people look for it.
+  // The README names the same kernels.
   const std::string readme = contents(golden() / "../../README.md");
   const std::string limits = readme.substr(readme.find("\n## Limits"));
   std::string versions;

@@ -79,8 +79,8 @@ TEST_CASE("the statistics of all come before the lanes") {
   const json info = json::parse(api.answer("info", {}).body);
   const Parameters known = {{"from", info["begin"].dump()}, {"to", info["end"].dump()}};
   model.start();
-  // The last event may be later than the recording is known to end before it is read: what is
-  // asked for has the same end while it is read and after.
+  // Reading may find a later last event, and then "all" ends later than before. So the question
+  // names the end that is known before.
   Reply early = api.answer("stats", known);
   while (early.status == 202) early = api.answer("stats", known);
   CHECK(early.status == 200);

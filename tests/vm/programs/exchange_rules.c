@@ -353,7 +353,7 @@ static void try_levels(int device, const char *name, int error, __u32 levels)
 	expect(name, err == error, err ? strerrorname_np(err) : "it was taken");
 }
 
-/* It is the same in all tables of a recording. */
+/* All tables of a recording have the same fkt_keep: others are refused, also after a table without calls. */
 static void try_keep(int device)
 {
 	make(-1, -1, -1, -1, 0);

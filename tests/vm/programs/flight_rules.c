@@ -4,7 +4,11 @@
  * for each. Needs the module; no other recording may run.
  */
 #define _GNU_SOURCE
+#include <sys/resource.h>
+
 #include "lend.h"
+
+#define SMALL_BYTES ((off_t)20 * PAGE_BYTES)
 
 static int flight(int device, __u32 step)
 {
@@ -133,21 +137,33 @@ static void close_output(int out)
 	unlink("inherited");
 }
 
-/* The pages that the dead recorder had must be in the output, before those that were in the rings. */
-static void dies_in_a_snapshot(void)
+/* Runs `run` in a child, which writes to a pipe. Returns the child's number, and in `from` the pipe's end to read. */
+static pid_t begin_recorder(void (*run)(int out, int said), int out, int *from)
 {
-	int ends[2], out = open_output();
-	__u64 given[2] = { 0 };
-	struct left left;
+	int ends[2];
 	pid_t child;
 
 	if (pipe(ends))
 		exit(1);
 	child = fork();
 	if (!child)
-		snapshot_and_die(out, ends[1]);
-	expect("dies: takes pages", read(ends[0], given, sizeof(given)) == sizeof(given) && given[1] == 20, "fewer");
+		run(out, ends[1]);
+	close(ends[1]);
+	*from = ends[0];
+	return child;
+}
+
+/* The pages that the dead recorder had must be in the output, before those that were in the rings. */
+static void dies_in_a_snapshot(void)
+{
+	int said, out = open_output();
+	__u64 given[2] = { 0 };
+	struct left left;
+	pid_t child = begin_recorder(snapshot_and_die, out, &said);
+
+	expect("dies: takes pages", read(said, given, sizeof(given)) == sizeof(given) && given[1] == 20, "fewer");
 	waitpid(child, NULL, 0);
+	close(said);
 	left = left_in(out);
 	expect("dies: pages in order, without a hole", left.in_order && left.events > 0, "damaged");
 	expect("dies: no event vanished", left.status.events >= 200000 &&
@@ -172,29 +188,46 @@ static void stop_and_wait(int out, int said)
 	pause();
 }
 
-static void dies_at_the_stop(useconds_t after)
+/* Likewise, but its output may not get larger than a few pages. */
+static void stop_with_little_room(int out, int said)
 {
-	int ends[2], out = open_output();
-	struct left left;
-	char name[64], byte;
-	pid_t child;
+	const struct rlimit limit = { SMALL_BYTES, SMALL_BYTES };
 
-	if (pipe(ends))
-		exit(1);
-	child = fork();
-	if (!child)
-		stop_and_wait(out, ends[1]);
-	if (read(ends[0], &byte, 1) != 1)
+	if (setrlimit(RLIMIT_FSIZE, &limit))
+		_exit(1);
+	stop_and_wait(out, said);
+}
+
+/* Returns what is in the output of such a recorder when it was killed `after` microseconds into its stop. */
+static struct left left_at_the_stop(void (*run)(int out, int said), useconds_t after)
+{
+	int said, out = open_output();
+	struct left left;
+	char byte;
+	pid_t child = begin_recorder(run, out, &said);
+
+	if (read(said, &byte, 1) != 1)
 		exit(1);
 	usleep(after);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	left = left_in(out);
+	close(said);
+	close_output(out);
+	return left;
+}
+
+static void dies_at_the_stop(useconds_t after)
+{
+	const struct left left = left_at_the_stop(stop_and_wait, after);
+	const struct left few = left_at_the_stop(stop_with_little_room, after);
+	char name[64];
+
 	snprintf(name, sizeof(name), "dies: all is there %u ms into the stop", after / 1000);
 	expect(name, left.in_order && left.events >= 60000 && left.events == left.status.events, "events vanished");
-	close(ends[0]);
-	close(ends[1]);
-	close_output(out);
+	snprintf(name, sizeof(name), "dies: no more than there is room for %u ms into the stop", after / 1000);
+	expect(name, few.in_order && few.size > 0 && few.size <= SMALL_BYTES && few.status.discarded &&
+	       few.events + few.status.discarded == few.status.events, "events vanished");
 }
 
 /* How the owner ends that has written some of the pages after the stop. */
