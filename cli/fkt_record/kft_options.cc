@@ -8,6 +8,7 @@
 #include "cli/base/messages.h"
 #include "cli/fkt_record/kft_request.h"
 #include "lib/base/parse.h"
+#include "lib/query/expression.h"
 
 namespace fkt::record {
 namespace {
@@ -109,14 +110,12 @@ Error name_option(const Error& error, const Lines& lines) {
   // The end is on a line of its own.
   const Lines::Source& source = lines.sources[std::min(line, lines.sources.size()) - 1];
   take_until(text, ' ');  // the column
-  std::string message(text);
-  // What is wrong in a condition has a column of its own, in the line.
-  std::size_t column = 0;
-  if (take_until(text, ' ') == "column" && parse_number(take_until(text, ':'), column) &&
-      column > source.added) {
-    message = "column " + std::to_string(column - source.added) + ':' + std::string(text);
-  }
-  return usage(source.option + ": " + message);
+  // What is wrong in a condition has a column of its own, which counts in the line.
+  std::string_view what = text;
+  const std::size_t column = take_column(what);
+  if (column <= source.added) return usage(source.option + ": " + std::string(text));
+  const Error in_value = at_column(column - source.added, std::string(what));
+  return usage(source.option + ": " + in_value.message);
 }
 
 }  // namespace

@@ -79,9 +79,9 @@ Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std:
       reading);
   if (filter) return filter;
   // The column counts in the expression made above, of which the user typed only the name.
-  Error error = filter.error();
-  if (error.message.starts_with("column ")) error.message.erase(0, error.message.find(": ") + 2);
-  return error;
+  std::string_view message = filter.error().message;
+  take_column(message);
+  return Error{filter.error().code, std::string(message)};
 }
 
 Result<std::vector<Interval>> around(const Trace& trace, const Selection& selection,

@@ -66,9 +66,8 @@ class LayerFileParser {
   // Makes "PATH:12:5: what" of "column 5: what".
   std::string located(std::size_t number, std::string_view message) const {
     const std::string line = file_.path + ':' + std::to_string(number) + ':';
-    constexpr std::string_view kColumn = "column ";
-    if (!message.starts_with(kColumn)) return line + ' ' + std::string(message);
-    return line + std::string(message.substr(kColumn.size()));
+    const std::size_t column = take_column(message);
+    return line + (column != 0 ? std::to_string(column) + ": " : " ") + std::string(message);
   }
 
   Status take(std::string line, std::size_t number) {

@@ -195,6 +195,15 @@ Error at_column(std::size_t column, const std::string& what) {
   return {ErrorCode::usage, fmt::format("column {}: {}", column, what)};
 }
 
+std::size_t take_column(std::string_view& message) {
+  std::string_view rest = message;
+  std::size_t column = 0;
+  if (take_until(rest, ' ') != "column" || !parse_number(take_until(rest, ':'), column)) return 0;
+  if (rest.starts_with(' ')) rest.remove_prefix(1);
+  message = rest;
+  return column;
+}
+
 Status check_time_has_unit(const ExpressionNode& node) {
   const Literal& value = node.value;
   if (value.kind != Literal::Kind::number || value.number == 0) return Done{};

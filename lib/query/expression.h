@@ -86,6 +86,10 @@ bool is_name_character(char c);
 // Returns an Error (usage) that begins with the column: "column 12: ...".
 Error at_column(std::size_t column, const std::string& what);
 
+// Splits the column off a message of at_column(). Returns 0, and leaves the message, if it has
+// none.
+std::size_t take_column(std::string_view& message);
+
 // Returns an error if a time is compared with a number that has no unit; zero needs none.
 Status check_time_has_unit(const ExpressionNode& node);
 

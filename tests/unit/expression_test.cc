@@ -113,3 +113,15 @@ TEST_CASE("patterns") {
   // The time is at most proportional to text length * pattern length.
   CHECK_FALSE(fits(std::string(10000, 'a'), "*a*a*a*a*b"));
 }
+
+TEST_CASE("a column is split off a message that has one") {
+  const std::string said = at_column(12, "name: no event").message;
+  std::string_view message = said;
+  CHECK(take_column(message) == 12);
+  CHECK(message == "name: no event");
+  for (const char* other : {"", "column", "column x: y", "columns: 3", "name: column 3: y"}) {
+    message = other;
+    CHECK(take_column(message) == 0);
+    CHECK(message == other);
+  }
+}
