@@ -8,7 +8,7 @@
 
 #include "lend.h"
 
-#define SMALL_BYTES ((off_t)20 * PAGE_BYTES)
+#define SMALL_BYTES ((off_t)5 * PAGE_BYTES)
 
 static int flight(int device, __u32 step)
 {
