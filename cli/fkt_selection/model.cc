@@ -2,11 +2,10 @@
 #include "cli/fkt_selection/model.h"
 
 #include <malloc.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 
+#include "lib/base/thread_nice.h"
 #include "lib/read/page_decoder.h"
 #include "lib/slice/checkpoints.h"
 #include "lib/timeline/slice_relay.h"
@@ -41,7 +40,8 @@ Model::Model(Trace trace, std::string file, CachePlace place)
       cache_place_(std::move(place)),
       timeline_(trace_),
       lane_pyramid_(timeline_.begin(), timeline_.end(),
-                    events_about(timeline_.begin(), timeline_.end()), timeline_.tasks()),
+                    events_about(timeline_.begin(), timeline_.end()), timeline_.longest_run(),
+                    timeline_.tasks()),
       early_stats_(timeline_),
       task_sums_(timeline_.begin(), timeline_.end(), timeline_.tasks()) {}
 
@@ -113,7 +113,7 @@ void Model::fill_checkpoint_cache() const {
   CheckpointCache cache(*trace, cache_place_.folder, cache_place_.apart);
   const auto unknown = [&](std::uint64_t moment) { return !cache.knows(moment); };
   if (std::ranges::none_of(cache.moments(), unknown)) return;
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kAtLeisure);
+  set_thread_nice(kAtLeisure);
   const std::uint64_t last = cache.moments().back();
   fkt::read_checkpoints(*trace, {&last, 1}, &cache,
                         [this](std::uint64_t) { return idle_work_.wait(timeline_pass_.stop); });

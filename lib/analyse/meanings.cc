@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/meanings.h"
 
+#include <algorithm>
+
 namespace fkt {
 
 Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
@@ -24,6 +26,13 @@ Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
     meaning.bits = static_cast<std::uint8_t>(key->bits);
   }
   for (const std::uint16_t id : {FKT_E_MASK, FKT_E_TABLE}) meanings_[id].async = any_async;
+}
+
+bool has_ordinary_switches(const Catalogue& catalogue) {
+  return std::ranges::all_of(catalogue.events(), [](const EventType& type) {
+    const bool as_switch = (type.id & ~0xfU) == FKT_E_SWITCH_R;
+    return !as_switch || (is_switch(type.id) && type.role == Role::point && type.words == 0);
+  });
 }
 
 }  // namespace fkt

@@ -63,4 +63,10 @@ class Meanings {
   std::array<Meaning, 1 << FKT_ID_BITS> meanings_{};
 };
 
+// Returns whether the catalogue's events of switches all have the form that TaskStates knows
+// (lib/analyse/task_states.h). Other forms, which only a changed catalogue has, must be read event
+// by event: with them a thread may seem to run on two CPUs at once, and the result depends on the
+// order of the events.
+bool has_ordinary_switches(const Catalogue& catalogue);
+
 }  // namespace fkt

@@ -24,7 +24,7 @@ void ChildList::make_slots() {
 
 std::uint32_t& ChildList::slot(TypeIndex type) {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t at = (type * 0x9e3779b97f4a7c15ULL >> 32) & mask;
+  std::size_t at = home(type);
   while (slots_[at] != 0 && list_[slots_[at] - 1].type != type) at = (at + 1) & mask;
   return slots_[at];
 }

@@ -64,8 +64,17 @@ class ChildList {
     }
     list_.push_back({type, count, ticks});
   }
-  // Asks for the memory of the list's begin, before it is used.
-  [[gnu::always_inline]] void fetch_ahead() const { __builtin_prefetch(list_.data(), 1); }
+  // Asks for memory before add(type) uses it: first for where it looks, and after some time for
+  // what it changes.
+  [[gnu::always_inline]] void fetch_place(TypeIndex type) const {
+    if (slots_.empty()) return __builtin_prefetch(list_.data(), 1);
+    __builtin_prefetch(&slots_[home(type)], 1);
+  }
+  [[gnu::always_inline]] void fetch_child(TypeIndex type) const {
+    if (slots_.empty()) return;
+    const std::uint32_t found = slots_[home(type)];
+    if (found != 0) __builtin_prefetch(&list_[found - 1], 1);
+  }
   void clear() {
     list_.clear();
     slots_.clear();
@@ -83,6 +92,10 @@ class ChildList {
   static constexpr std::size_t kFew = 16;
   void add_to_many(TypeIndex type, std::uint64_t count, std::uint64_t ticks);
   void make_slots();
+  // Where the search for the type's slot begins. Precondition: there is a hash table.
+  std::size_t home(TypeIndex type) const {
+    return (type * 0x9e3779b97f4a7c15ULL >> 32) & (slots_.size() - 1);
+  }
   // Returns the slot of the type, or the free one in which it belongs.
   std::uint32_t& slot(TypeIndex type);
 

@@ -2,6 +2,7 @@
 // The events of one CPU: its pages in order, with gaps where events are missing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -39,6 +40,19 @@ class CpuStream {
   }
 
   const Event& event() const { return event_; }
+  // As PageDecoder::look_ahead(), of the events behind event(); none from `to` on.
+  template <class Quiet>
+  PageDecoder::Ahead look_ahead(const Quiet& quiet, std::uint32_t most, std::uint64_t until) const {
+    if (to_ == 0) return {};
+    return decoder_.look_ahead(quiet, most, std::min(until, to_ - 1));
+  }
+  // As PageDecoder::take_pair(), of a pair that look_ahead() has found. event() is not updated
+  // before advance(), but for its time.
+  bool take_pair(PageDecoder::WholePair& pair) {
+    if (!decoder_.take_pair(pair)) return false;
+    event_.clock = pair.to;
+    return true;
+  }
 
   // The page that contains the event, or follows the gap.
   struct Place {

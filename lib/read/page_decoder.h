@@ -6,6 +6,7 @@
 // most of their time in it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -105,10 +106,30 @@ class PageDecoder {
   Step next(Event& event);
 
   // Reads events as long as they are of the two most common forms (of a fixed number of words, or a
-  // pair), and calls each(id, clock, word) for each: its id, its time (ticks), and the position of
-  // its word. What follows, whatever it is, is for next().
-  template <class Each>
-  void next_ids(Each each);
+  // whole pair). Calls one(id, clock, word) for an event: its id, its time (ticks), and the
+  // position of its word; both(pair, clock, end, word) for a pair, with the times of both of its
+  // events. What follows, whatever it is, is for next().
+  template <class One, class Both>
+  void next_ids(One one, Both both);
+
+  // What follows of these two forms.
+  struct Ahead {
+    std::uint32_t events = 0, made_begins = 0;  // made_begins: of the events, is_made_begin()
+    std::uint64_t end = 0;                      // time of the last one, if there is any (ticks)
+  };
+  // Returns what follows that has ids of which quiet[id] is true, and ends at `until` (ticks) at
+  // the latest; `most` events, or one more, at most. Quiet: of type bool by word id.
+  template <class Quiet>
+  Ahead look_ahead(const Quiet& quiet, std::uint32_t most, std::uint64_t until) const;
+
+  // A pair with its end.
+  struct WholePair {
+    const PairType* type = nullptr;
+    std::uint32_t number = 0, value = 0;  // as PairType::end_arg()
+    std::uint64_t from = 0, to = 0;       // ticks
+  };
+  // Moves behind the pair that follows. Returns false, and does nothing, if none does.
+  bool take_pair(WholePair& pair);
 
   // Returns the number of words read so far; nothing between begin and end of a pair.
   std::optional<std::uint32_t> position() const {
@@ -241,31 +262,86 @@ inline PageDecoder::Step PageDecoder::next(Event& event) {
   return fault_ == Fault::none && damage_ == nullptr ? Step::end : Step::damaged;
 }
 
-template <class Each>
-void PageDecoder::next_ids(Each each) {
+// Where it is in the page is kept in variables of its own, because what is in the object would be
+// stored and loaded again for each word.
+template <class One, class Both>
+void PageDecoder::next_ids(One one, Both both) {
   if (half_id_ != 0) return;
-  for (std::size_t left = words_.left(); left > 0; left = words_.left()) {
-    const std::uint64_t word = words_.front();
+  WordCursor words = words_;
+  std::uint64_t clock = clock_;
+  const auto read_one = [&] {
+    const std::size_t left = words.left();
+    const std::uint64_t word = words.front();
     const std::uint16_t entry = (*table_)[fkt_word_id(word)];
     const auto at = static_cast<std::uint32_t>(all_words_ - left);
-    const std::uint64_t clock = fkt_word_clock(word, clock_);
+    const std::uint64_t begin = fkt_word_clock(word, clock);
     if (entry <= WordTable::kMaxWords) {
-      if (clock > end_clock_ || entry >= left) return;
-      each(static_cast<std::uint16_t>(fkt_word_id(word)), clock, at);
-      clock_ = clock;
-      words_.take(1 + entry);
-      continue;
+      if (begin > end_clock_ || entry >= left) return false;
+      one(static_cast<std::uint16_t>(fkt_word_id(word)), begin, at);
+      clock = begin;
+      words.take(1 + entry);
+      return true;
     }
     const std::uint32_t arg = fkt_word_arg(word);
-    if ((entry & WordTable::kPair) == 0 || arg == 0) return;
-    const PairType& pair = table_->pair(entry);
-    const std::uint64_t end = clock + fkt_pair_ticks(arg);
-    if (end > end_clock_) return;
-    each(pair.begin, clock, at);
-    each(pair.end, end, at);
-    clock_ = end;
-    words_.take();
+    if ((entry & WordTable::kPair) == 0 || arg == 0) return false;
+    const std::uint64_t end = begin + fkt_pair_ticks(arg);
+    if (end > end_clock_) return false;
+    both(table_->pair(entry), begin, end, at);
+    clock = end;
+    words.take();
+    return true;
+  };
+  while (!words.at_end() && read_one()) {
   }
+  words_ = words;
+  clock_ = clock;
+}
+
+template <class Quiet>
+PageDecoder::Ahead PageDecoder::look_ahead(const Quiet& quiet, std::uint32_t most,
+                                           std::uint64_t until) const {
+  until = std::min(until, end_clock_);
+  Ahead ahead;
+  std::uint64_t clock = clock_;
+  if (half_id_ != 0) {
+    if (!quiet[half_id_] || clock > until) return ahead;
+    ahead = {1, 0, clock};
+  }
+  for (WordCursor words = words_; ahead.events < most && !words.at_end();) {
+    const std::uint64_t word = words.take();
+    const std::uint32_t id = fkt_word_id(word);
+    if (!quiet[id]) break;
+    const std::uint16_t entry = (*table_)[id];
+    const std::uint32_t arg = fkt_word_arg(word);
+    const bool whole_pair = (entry & WordTable::kPair) != 0 && arg != 0;
+    clock = fkt_word_clock(word, clock) + (whole_pair ? fkt_pair_ticks(arg) : 0);
+    if (clock > until) break;
+    if (entry <= WordTable::kMaxWords) {
+      if (entry > words.left()) break;
+      words.take(entry);
+    }
+    ahead.events += whole_pair ? 2 : 1;
+    ahead.made_begins += is_made_begin(static_cast<std::uint16_t>(id));
+    ahead.end = clock;
+  }
+  return ahead;
+}
+
+inline bool PageDecoder::take_pair(WholePair& pair) {
+  if (half_id_ != 0 || words_.at_end()) return false;
+  const std::uint64_t word = words_.front();
+  const std::uint32_t id = fkt_word_id(word), arg = fkt_word_arg(word);
+  const std::uint16_t entry = (*table_)[id];
+  if ((entry & WordTable::kPair) == 0 || arg == 0) return false;
+  pair.type = &table_->pair(entry);
+  pair.number = id - pair.type->first;
+  pair.value = fkt_pair_value(arg);
+  pair.from = fkt_word_clock(word, clock_);
+  pair.to = pair.from + fkt_pair_ticks(arg);
+  if (pair.to > end_clock_) return false;
+  words_.take();
+  clock_ = pair.to;
+  return true;
 }
 
 }  // namespace fkt

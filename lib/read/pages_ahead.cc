@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/thread_nice.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {
@@ -36,6 +37,7 @@ std::uint32_t PagesAhead::next() {
 }
 
 void PagesAhead::work() {
+  set_thread_nice(kHelperNice);
   std::unique_lock lock(mutex_);
   while (!stop_) {
     const std::uint32_t place = next();

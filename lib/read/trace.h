@@ -125,7 +125,8 @@ class Trace {
   std::span<const std::byte> file() const;
 
  private:
-  friend class Scanner;  // reads the pages as EventRange does
+  friend class Scanner;  // these read the pages as EventRange does
+  friend class RunMerge;
   explicit Trace(std::unique_ptr<TraceData> data);
   static Result<Trace> opened(MappedFile file, const std::string& name);
   std::unique_ptr<TraceData> data_;

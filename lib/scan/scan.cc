@@ -151,16 +151,6 @@ class Progress {
   bool stopped_ = false;
 };
 
-// Returns whether the catalogue's events of switches all have the form that TaskStates knows. Other
-// forms, which only a changed catalogue has, must be read event by event: with them a thread may
-// seem to run on two CPUs at once, and the result depends on the order of the events.
-bool has_ordinary_switches(const Catalogue& catalogue) {
-  return std::ranges::all_of(catalogue.events(), [](const EventType& type) {
-    const bool as_switch = (type.id & ~0xfU) == FKT_E_SWITCH_R;
-    return !as_switch || (is_switch(type.id) && type.role == Role::point && type.words == 0);
-  });
-}
-
 }  // namespace
 
 // Applies every event by itself: for selections that do not take bursts.

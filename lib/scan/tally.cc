@@ -6,8 +6,9 @@ namespace {
 
 constexpr std::uint32_t kStep = 1U << Histogram::kBits;  // buckets of an octave
 // With tens of thousands of types, most are in no cache of the processor when their span comes. So
-// the memory of a type is asked for this many spans earlier, and that of its bucket later on.
-constexpr std::size_t kTypeAhead = 32, kBucketAhead = 16;
+// the memory of a type is asked for this many spans earlier, and that of its bucket, or of its
+// place among the children, later on.
+constexpr std::size_t kTypeAhead = 32, kBucketAhead = 16, kChildAhead = 8;
 
 }  // namespace
 
@@ -91,10 +92,11 @@ void Tally::add(std::span<const NestedRecord> spans) {
 void Tally::add(std::span<const ChildRecord> children) {
   for (std::size_t at = 0; at < children.size(); at++) {
     if (at + kTypeAhead < children.size()) {
-      const TypeIndex far = children[at + kTypeAhead].around,
-                      near = children[at + kBucketAhead].around;
+      const TypeIndex far = children[at + kTypeAhead].around;
+      const ChildRecord &near = children[at + kBucketAhead], &next = children[at + kChildAhead];
       if (far < known_) __builtin_prefetch(&types_[far].children, 1);
-      if (near < known_) types_[near].children.fetch_ahead();
+      if (near.around < known_) types_[near.around].children.fetch_place(near.type);
+      if (next.around < known_) types_[next.around].children.fetch_child(next.type);
     }
     const ChildRecord& child = children[at];
     of(child.around).children.add(child.type, child.count, child.ticks);

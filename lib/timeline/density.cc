@@ -147,7 +147,7 @@ void Density::keep_layers_used() {
 void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   edge.readable = true;
   edge.lost = page.header.lost;
-  edge.first_clock = edge.last_clock = page.header.first_clock;
+  edge.first_clock = page.header.first_clock;
   edge.lost_first = begins_with_lost_word(page);
   const std::size_t layers = layers_.size();
   Piece* const pieces = &pieces_[index * per_page_];
@@ -163,16 +163,27 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
     }
     if (piece == per_page_) next_piece_at = ~0U;
   };
+  const std::uint8_t* const slots = slot_.data();
+  std::uint64_t last = edge.first_clock;
   const auto count = [&](std::uint16_t id, std::uint64_t clock, std::uint32_t word) {
     if (word >= next_piece_at) begin_piece(clock, word);
-    in_piece[slot_[id]] += !is_made_begin(id);
-    edge.last_clock = clock;
+    in_piece[slots[id]] += !is_made_begin(id);
+    last = clock;
+  };
+  // Both events are in the piece of their word.
+  const auto count_pair = [&](const PairType& pair, std::uint64_t clock, std::uint64_t end,
+                              std::uint32_t word) {
+    if (word >= next_piece_at) begin_piece(clock, word);
+    const std::uint8_t begin_slot = slots[pair.begin], end_slot = slots[pair.end];
+    in_piece[begin_slot] += 1 + (begin_slot == end_slot);
+    in_piece[end_slot] += begin_slot != end_slot;
+    last = end;
   };
   PageDecoder decoder(trace_.words(), page);
   Event event;
   PageDecoder::Step step{};
   do {
-    decoder.next_ids(count);
+    decoder.next_ids(count, count_pair);
     step = decoder.next(event);
     if (step == PageDecoder::Step::event) {
       const std::uint64_t words_offset = page.words_end - 8 * page.words.size();
@@ -180,9 +191,10 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
     } else if (step == PageDecoder::Step::gap) {
       edge.gap_total = event.words[0];
       edge.gap_from = std::min(event.words[1], event.clock);
-      edge.gap_to = edge.last_clock = event.clock;
+      edge.gap_to = last = event.clock;
     }
   } while (step == PageDecoder::Step::event || step == PageDecoder::Step::gap);
+  edge.last_clock = last;
   edge.whole = step == PageDecoder::Step::end;
   if (!edge.whole) edge.fault = decoder.error().message;
   while (piece < per_page_) {

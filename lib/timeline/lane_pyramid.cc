@@ -25,8 +25,9 @@ const LaneCell& cell_of(const Gathered& gathered) {
 }  // namespace
 
 LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events,
-                         const Tasks& tasks, std::uint64_t most)
+                         std::uint64_t late, const Tasks& tasks, std::uint64_t most)
     : from_(from),
+      late_(late),
       tasks_(tasks),
       most_(std::min(most, std::max(kAlwaysRoom, events / kEventsPerCell))) {
   const std::uint64_t span = to - from;
@@ -40,8 +41,20 @@ LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t eve
 }
 
 void LanePyramid::slice(const Slice& slice) {
+  if (adds_to_open(slice)) return;
   feed(finest_, key_of(lane_of(slice).packed(), slice.depth), lane_cell(slice));
   if (cells_ > (in_memory_ ? std::min(most_, kMostInMemory) : most_)) forget_finest();
+}
+
+// Adds a narrow slice to the cell that is open in its bucket, as most are: what feed() does then.
+inline bool LanePyramid::adds_to_open(const Slice& slice) {
+  Level& level = levels_[finest_];
+  const bool flushes = slice.to > level.now && slice.to - level.now >= level.width;
+  if (flushes || slice.to - slice.from >= level.width || slice.from < from_) return false;
+  Open& open = level.lanes[key_of(lane_of(slice).packed(), slice.depth)];
+  if (!open.open || slice.from - open.bucket >= level.width) return false;
+  open.all.add(slice);
+  return true;
 }
 
 template <class Part>
@@ -49,11 +62,11 @@ inline void LanePyramid::feed(std::size_t number, std::uint64_t key, const Part&
   if (number >= levels_.size()) return;
   Level& level = levels_[number];
   const LaneCell& cell = cell_of(part);
-  // A narrow slice ends in the bucket in which it begins or in the next one, so buckets before the
-  // one before `now` get no more slices.
+  // A narrow slice ends in the bucket in which it begins or in the next one, and comes late_ ticks
+  // later at most: buckets before that get no more slices.
   if (cell.to > level.now && cell.to - level.now >= level.width) {
     level.now = bucket_of(level, cell.to);
-    flush(number, level.now - level.width);
+    flush(number, level.now - std::min(level.now, level.width + (number + 1) * late_));
   }
   const bool wide = cell.count == 1 && cell.to - cell.from >= level.width;
   Open& open = level.lanes[key];

@@ -27,11 +27,12 @@ class LanePyramid : public StateObserver {
   static constexpr std::uint64_t kMostInMemory = 3 << 18;  // if there is no temporary file
 
   // Levels for [from, to) (ticks), from < to, with about `events` events. most: maximum number of
-  // cells. `tasks` is used by lanes().
-  LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events, const Tasks& tasks,
-              std::uint64_t most = kMostCells);
+  // cells. late: how much later than others a slice may come (ticks). `tasks` is used by lanes().
+  LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events, std::uint64_t late,
+              const Tasks& tasks, std::uint64_t most = kMostCells);
 
   void slice(const Slice& slice) override;
+  bool wants_events() const override { return false; }
   // Call after the last slice, before lanes() and complete().
   void finish();
 
@@ -112,6 +113,7 @@ class LanePyramid : public StateObserver {
   std::uint64_t bucket_of(const Level& level, std::uint64_t clock) const {
     return clock <= from_ ? from_ : clock - (clock - from_) % level.width;
   }
+  bool adds_to_open(const Slice& slice);
   // Part: a LaneCell of one slice, or a Gathered.
   template <class Part>
   void feed(std::size_t level, std::uint64_t key, const Part& part);
@@ -128,6 +130,7 @@ class LanePyramid : public StateObserver {
   std::uint64_t active(const Cell& stored, const LaneCell& cell) const;
 
   std::uint64_t from_;
+  std::uint64_t late_;  // ticks
   const Tasks& tasks_;
   std::uint64_t most_;
   std::uint64_t cells_ = 0;

@@ -6,6 +6,7 @@
 // recording.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -85,6 +86,19 @@ struct Gathered {
   Gathered() = default;
   explicit Gathered(const LaneCell& one);
   void add(const LaneCell& one);
+  // As of lane_cell(one), without making it.
+  void add(const Slice& one) {
+    const std::uint64_t ticks = one.to - one.from;
+    if (one.kind == SliceKind::state) states[one.value & 3] += ticks;
+    cell.count++;
+    cell.to = std::max(cell.to, one.to);
+    cell.busy += ticks;
+    if (ticks <= longest) return;
+    longest = ticks;
+    cell.value = one.kind == SliceKind::async ? one.task : one.value;
+    cell.in = one.in;
+    cell.cpu = one.cpu;
+  }
   void add(const Gathered& later);
   // Returns the finished cell: the value of several states is the state with the most time.
   LaneCell closed() const;

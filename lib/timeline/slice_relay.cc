@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/timeline/slice_relay.h"
 
+#include "lib/base/thread_nice.h"
+
 namespace fkt {
 
 void SliceRelay::start_batch() {
@@ -19,6 +21,7 @@ void SliceRelay::finish() {
 }
 
 void SliceRelay::work() {
+  set_thread_nice(kHelperNice);
   while (const std::vector<Packed>* const batch = queue_.take()) {
     for (const Packed& slice : *batch) {
       to_.slice({slice.kind, slice.depth, slice.begun, slice.ended, slice.cpu, slice.task,

@@ -26,6 +26,7 @@ class SliceRelay : public StateObserver {
     if (batch_ == nullptr || batch_->size() == kSlices) start_batch();
     batch_->push_back(packed(slice));
   }
+  bool wants_events() const override { return false; }
   // Waits until all slices have been passed on. slice() must not be called afterwards.
   void finish();
 

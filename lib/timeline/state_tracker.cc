@@ -219,16 +219,20 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
   } else {
     tasks_.apply(event, running);
     const Meaning& meaning = (*meanings_)[event.id];
-    switch (meaning.role) {
-      case Role::point:
-        point(event, running, change, step);
-        break;
-      case Role::begin:
-        begin(event, meaning, running, change, step);
-        break;
-      case Role::end:
-        end(event, meaning, running, change, step);
-        break;
+    if (meaning.role == Role::point) {
+      point(event, running, change, step);
+    } else {
+      const Stacks::Place place = stacks_.at(event.cpu, running);
+      if (meaning.role == Role::begin) {
+        begin(event, meaning, place, change);
+        step.depth = place.depth() - 1;
+      } else if (const auto [span, stack, ticks] = end(event, meaning, running, place, change);
+                 span != nullptr) {
+        step.depth = place.depth();
+        step.closed = true;
+        step.type = span->type;
+        step.duration = ticks;
+      }
     }
   }
   if (observer != nullptr) observer->event(event, running, step);
@@ -255,37 +259,107 @@ void StateTracker::point(const Event& event, TaskIndex running, Change& change, 
   }
 }
 
-void StateTracker::begin(const Event& event, const Meaning& meaning, TaskIndex running,
-                         Change& change, Step& step) {
-  const Stacks::Place place = stacks_.at(event.cpu, running);
+inline void StateTracker::begin(const Event& event, const Meaning& meaning,
+                                const Stacks::Place& place, Change& change) {
   stacks_.begin(meaning, event, place, *types_, change).told = event.clock;
-  step.depth = place.depth() - 1;
 }
 
-void StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
-                       Change& change, Step& step) {
-  const Stacks::Place place = stacks_.at(event.cpu, running);
-  const auto [span, stack, ticks] = Stacks::end(meaning, event, place, change);
-  if (span == nullptr) return;
-  if (change.observer != nullptr) {
-    const bool interrupt = &stack == &place.cpu.stack;
-    change.observer->slice(
-        {.kind = interrupt ? SliceKind::interrupt : SliceKind::call,
-         .depth = static_cast<std::uint8_t>(std::min(stack.size() + 1, kDeepest)),
-         .begun = true,
-         .ended = true,
-         .cpu = event.cpu,
-         .task = running,
-         .value = span->type,
-         .in = kNoType,
-         .from = span->begin,
-         .to = span->begin + ticks,
-         .told = span->told});
+inline auto StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
+                              const Stacks::Place& place, Change& change) -> Stacks::Ended {
+  const Stacks::Ended ended = Stacks::end(meaning, event, place, change);
+  if (ended.span == nullptr || change.observer == nullptr) return ended;
+  Slice slice = span_slice(ended.stack, event.cpu, running, place);
+  slice.value = ended.span->type;
+  slice.from = ended.span->begin;
+  slice.to = slice.from + ended.ticks;
+  slice.told = ended.span->told;
+  change.observer->slice(slice);
+  return ended;
+}
+
+// A span that was on top of the stack, without its type and its times.
+inline Slice StateTracker::span_slice(const Stack& stack, std::uint32_t number, TaskIndex running,
+                                      const Stacks::Place& place) {
+  return {.kind = &stack == &place.cpu.stack ? SliceKind::interrupt : SliceKind::call,
+          .depth = static_cast<std::uint8_t>(std::min(stack.size() + 1, kDeepest)),
+          .cpu = number,
+          .task = running};
+}
+
+// The begin and the end of a span with nothing between leave the stack as it was, if the span may
+// begin there, and is what the end event ends.
+inline bool StateTracker::is_plain(const PageDecoder::WholePair& pair, const Stack& stack,
+                                   std::uint64_t number) const {
+  const Meaning& begins = (*meanings_)[pair.type->begin];
+  const Meaning& ends = (*meanings_)[pair.type->end];
+  if (begins.role != Role::begin || ends.role != Role::end) return false;
+  if (pair.type->begin == FKT_E_IRQ_ENTRY_NAMED) return false;
+  if (open_around(stack, begins.kind) != stack.size()) return false;
+  Event end;
+  end.arg = pair.type->end_arg(pair.number, pair.value);
+  return ends.ends(begins.kind, number, ends.value(end));
+}
+
+// at: the CPU and the thread of the event before it, which the pair has too. It is not copied: its
+// parts have just been written, and a copy would wait for each of them to be stored.
+inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& at,
+                               TaskIndex running, const Stacks::Place& place,
+                               StateObserver* observer) {
+  Event event;
+  event.clock = pair.from;
+  event.cpu = at.cpu;
+  event.pid = at.pid;
+  event.id = pair.type->begin;
+  event.arg = pair.number;
+  const Meaning& begins = (*meanings_)[event.id];
+  const Stack& stack = place.stack_of(begins);
+  const std::uint64_t number = begins.value(event);
+  if (is_plain(pair, stack, number)) {
+    const TypeIndex type = begun_type(*types_, begins, event, number);
+    if (observer == nullptr) return;
+    Slice slice = span_slice(stack, event.cpu, running, place);
+    slice.value = type;
+    slice.from = slice.told = pair.from;
+    slice.to = pair.to;
+    return observer->slice(slice);
   }
-  step.depth = place.depth();
-  step.closed = true;
-  step.type = span->type;
-  step.duration = ticks;
+  nested(event, running, place, observer);
+  event.clock = pair.to;
+  event.id = pair.type->end;
+  event.arg = pair.type->end_arg(pair.number, pair.value);
+  nested(event, running, place, observer);
+}
+
+// Applies an event that changes nothing but the stacks of its CPU and task.
+inline void StateTracker::nested(const Event& event, TaskIndex running, const Stacks::Place& place,
+                                 StateObserver* observer) {
+  const Meaning& meaning = (*meanings_)[event.id];
+  if (meaning.role == Role::point) return;
+  Change change{*this, event.clock, observer};
+  if (meaning.role == Role::begin) {
+    begin(event, meaning, place, change);
+  } else {
+    end(event, meaning, running, place, change);
+  }
+}
+
+void StateTracker::apply_next(RunMerge& merge, StateObserver* observer) {
+  apply(merge.event(), observer);
+  const std::uint32_t events = merge.events();
+  if (events == 1) return;
+  const Event& event = merge.event();
+  const TaskIndex running = tasks_.running(event);
+  const Stacks::Place place = stacks_.at(event.cpu, running);
+  PageDecoder::WholePair whole;
+  for (std::uint32_t n = 1; n < events; n++) {
+    if (merge.step(whole)) {
+      pair(whole, event, running, place, observer);
+      n++;
+    } else {
+      merge.step();
+      nested(event, running, place, observer);
+    }
+  }
 }
 
 void StateTracker::begin_gap(const Event& event, Change& change) {

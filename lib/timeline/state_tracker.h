@@ -18,6 +18,7 @@
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/task_states.h"
 #include "lib/analyse/tasks.h"
+#include "lib/timeline/run_merge.h"
 
 namespace fkt {
 
@@ -64,6 +65,9 @@ class StateObserver {
   virtual void wake(const Wake&) {}
   // Called after each event was applied, including gaps. running: the task on the event's CPU.
   virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
+  // Returns false when event() does nothing. Then slices may come later than those of other lanes
+  // that end after them, by Timeline::longest_run() at most.
+  virtual bool wants_events() const { return true; }
   // Returns true when the observer needs no further slices.
   virtual bool enough() const { return false; }
 };
@@ -76,6 +80,9 @@ class StateTracker {
 
   // Applies the next event and reports the slices that end with it; `observer` may be nullptr.
   void apply(const Event& event, StateObserver* observer);
+  // Applies what is due in `merge`: an event, or a run of them, of which it moves on to the last
+  // one. The observer must not want events.
+  void apply_next(RunMerge& merge, StateObserver* observer);
   // Continues with the next stretch of a slice, in the state at its checkpoint. Not allowed for a
   // StateTracker from at().
   void restart(const Checkpoint& checkpoint);
@@ -135,10 +142,18 @@ class StateTracker {
   // `step` is filled in its place: a copy of it, right after its parts were written, would wait for
   // each of them to be stored.
   void point(const Event& event, TaskIndex running, Change& change, Step& step);
-  void begin(const Event& event, const Meaning& meaning, TaskIndex running, Change& change,
-             Step& step);
-  void end(const Event& event, const Meaning& meaning, TaskIndex running, Change& change,
-           Step& step);
+  void begin(const Event& event, const Meaning& meaning, const Stacks::Place& place,
+             Change& change);
+  // Returns the span that the event ends, and tells of it.
+  Stacks::Ended end(const Event& event, const Meaning& meaning, TaskIndex running,
+                    const Stacks::Place& place, Change& change);
+  static Slice span_slice(const Stack& stack, std::uint32_t number, TaskIndex running,
+                          const Stacks::Place& place);
+  bool is_plain(const PageDecoder::WholePair& pair, const Stack& stack, std::uint64_t number) const;
+  void pair(const PageDecoder::WholePair& pair, const Event& at, TaskIndex running,
+            const Stacks::Place& place, StateObserver* observer);
+  void nested(const Event& event, TaskIndex running, const Stacks::Place& place,
+              StateObserver* observer);
   void begin_gap(const Event& event, Change& change);
   void drop_asyncs(std::uint64_t clock, StateObserver* observer);
   void show(const std::vector<AsyncSpans::Ended>& ended, std::uint64_t clock,

@@ -11,6 +11,7 @@ namespace fkt {
 namespace {
 
 constexpr std::uint64_t kReport = 1 << 16;  // events between updates of `control`
+constexpr std::uint64_t kRunEvents = 256;   // on all CPUs, on average while the longest run lasts
 constexpr std::uint64_t kTurn = 1 << 13;    // events after which follow() gives up the mutex
 constexpr std::uint64_t kLeastBetween =
     4096;  // reading this many events takes less time than a copy
@@ -33,6 +34,9 @@ Timeline::Timeline(const Trace& trace)
   }
   stop_ = end();
   finish_ = std::max(end(), begin_ + 1);
+  std::uint64_t events = 0;
+  for (const PageRef& page : trace.pages()) events += page.events;
+  longest_run_ = (end() - begin_) / (events / kRunEvents + 1);
   if (info.stretches() > 1) next_stretch_at_ = info.stretch(1).from;
 }
 
@@ -72,28 +76,65 @@ void Timeline::next_stretch(StateObserver* whole) {
 
 void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   const std::lock_guard lock(reading_);
-  std::uint64_t events = 0, next_copy = 0, last_clock = 0;
   for (const PageRef& page : trace_.pages()) control.total += page.events;
+  const bool in_runs =
+      (whole == nullptr || !whole->wants_events()) && RunMerge::can_read(trace_.info());
+  if (!(in_runs ? read_runs(control, whole, taker) : read_events(control, whole, taker))) return;
+  reach(finish_, whole);
+  stop_ = std::max(stop_, last_clock_);
+  finish_ = std::max(end(), last_clock_ + 1);
+  if (whole != nullptr) end_.finish(stop_, *whole);
+}
+
+// Reads the recording event by event. Returns false when control.stop was set.
+bool Timeline::read_events(PassControl& control, StateObserver* whole, const PageTaker& taker) {
+  std::uint64_t events = 0, next_copy = 0;
   if (trace_.info().checkpoint) keep(begin_, true);
   const ReadRange all{.from = {}, .to = {}, .cpu = {}, .ahead = true, .page_read = taker};
   for (const Event& event : trace_.events(all)) {
     reach(event.clock, whole);
     // No copy between two events of equal time: copies are found by time.
-    if (events >= next_copy && event.clock > last_clock) {
+    if (events >= next_copy && event.clock > last_clock_) {
       keep(event.clock, false);
       next_copy = events + copy_every_;
     }
     end_.apply(event, whole);
-    last_clock = event.clock;
+    last_clock_ = event.clock;
     if (++events % kReport != 0) continue;
     control.done = events;
-    if (control.stop) return;
+    if (control.stop) return false;
   }
   control.done = events;
-  reach(finish_, whole);
-  stop_ = std::max(stop_, last_clock);
-  finish_ = std::max(end(), last_clock + 1);
-  if (whole != nullptr) end_.finish(stop_, *whole);
+  return true;
+}
+
+// The same in runs. Before a copy is made, all of them are taken apart, so that everything before
+// a moment has been applied, and nothing behind it.
+bool Timeline::read_runs(PassControl& control, StateObserver* whole, const PageTaker& taker) {
+  RunMerge merge(trace_, meanings_, longest_run_, taker);
+  std::uint64_t events = 0, next_copy = 0, next_report = kReport;
+  bool settled = false;
+  for (; !merge.at_end(); merge.next()) {
+    if (events >= next_copy) {
+      if (!settled) merge.settle();
+      settled = true;
+      if (const std::uint64_t clock = merge.event().clock; clock > last_clock_) {
+        keep(clock, false);
+        next_copy = events + copy_every_;
+        settled = false;
+        merge.resume();
+      }
+    }
+    events += merge.events();
+    end_.apply_next(merge, whole);
+    last_clock_ = std::max(last_clock_, merge.event().clock);
+    if (events < next_report) continue;
+    next_report = events + kReport;
+    control.done = events;
+    if (control.stop) return false;
+  }
+  control.done = events;
+  return true;
 }
 
 const Timeline::Copy& Timeline::copy_before(std::uint64_t clock) const {

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <fkt/events.h>
 
 #include "lib/base/os_error.h"
+#include "lib/base/thread_nice.h"
 
 namespace fkt::record {
 namespace {
@@ -309,7 +309,7 @@ void Collector::save_old(std::uint64_t now) {
 
 void Collector::run() {
   // What it is too late for is lost; without the right to do so it stays as it is.
-  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+  set_thread_nice(kNice);
   std::uint64_t looked = start_clock_;
   bool busy = true;
   while (!over_) {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Compares a time line that was read in runs with one that was read event by event: what each lane
+// has, what was counted and found damaged, and what is seen from the copies of the state.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <random>
+
+#include <fmt/core.h>
+
+#include "lib/read/damage.h"
+#include "lib/timeline/lanes.h"
+#include "lib/timeline/run_merge.h"
+#include "lib/timeline/timeline.h"
+#include "tests/unit/busy_recording.h"
+#include "tests/unit/call_recording.h"
+
+using namespace fkt;
+using namespace fkt::test;
+
+namespace {
+
+// Writes down the slices of each lane and depth. Types are written by their names: their numbers
+// depend on which was met first.
+class Writer : public StateObserver {
+ public:
+  Writer(const Timeline& timeline, bool wants_events)
+      : timeline_(timeline), wants_events_(wants_events) {}
+  bool wants_events() const override { return wants_events_; }
+  void slice(const Slice& slice) override {
+    LaneId lane = lane_of(slice);
+    if (lane.kind == LaneKind::async) lane.id = 0;
+    const bool has_type = slice.kind != SliceKind::run && slice.kind != SliceKind::state;
+    text[{lane.kind, lane.id, slice.depth}] += fmt::format(
+        "{} {} {} {} cpu {} task {} in {}: {} to {} told {}\n", static_cast<int>(slice.kind),
+        has_type ? timeline_.types()[slice.value].name : std::to_string(slice.value), slice.begun,
+        slice.ended, slice.cpu, slice.task,
+        slice.in == kNoType ? "-" : timeline_.types()[slice.in].name, slice.from, slice.to,
+        has_type ? slice.told : 0);
+    slices++;
+  }
+  void wake(const Wake& wake) override {
+    text[{LaneKind::task, wake.task, -1}] +=
+        fmt::format("woken by {} on {} at {}, runs on {} at {}\n", wake.waker, wake.waker_cpu,
+                    wake.woken, wake.cpu, wake.runs);
+  }
+
+  std::map<std::tuple<LaneKind, std::uint32_t, int>, std::string> text;
+  std::size_t slices = 0;
+
+ private:
+  const Timeline& timeline_;
+  const bool wants_events_;
+};
+
+struct Read {
+  Trace trace;
+  Timeline timeline;
+  Writer seen;
+  Read(const Bytes& file, bool by_events)
+      : trace(std::move(*Trace::from_bytes(file))), timeline(trace), seen(timeline, by_events) {
+    PassControl control;
+    timeline.read(control, &seen);
+    done = control.done;
+  }
+  auto part(std::uint64_t from, std::uint64_t to) const {
+    Writer writer(timeline, true);
+    timeline.follow(from, to, writer);
+    return writer.text;
+  }
+  std::uint64_t done = 0;
+};
+
+void check_same(const Bytes& file) {
+  const Read one(file, true), other(file, false);
+  CHECK(one.seen.slices == other.seen.slices);
+  REQUIRE(one.seen.text == other.seen.text);
+  CHECK(one.done == other.done);
+  CHECK(one.timeline.end() == other.timeline.end());
+  CHECK(one.trace.integrity().events == other.trace.integrity().events);
+  CHECK(one.trace.integrity().lost == other.trace.integrity().lost);
+  CHECK(damage_of(one.trace) == damage_of(other.trace));
+  const std::uint64_t begin = one.timeline.begin(), span = one.timeline.end() - begin;
+  for (const auto& [from, to] : {std::pair{0., 0.1}, {0.33, 0.34}, {0.5, 0.501}, {0.9, 1.}}) {
+    const auto at = [&](double share) {
+      return begin + static_cast<std::uint64_t>(share * static_cast<double>(span));
+    };
+    REQUIRE(one.part(at(from), at(to)) == other.part(at(from), at(to)));
+  }
+}
+
+// The number of events that are handed out in runs, and of all.
+std::pair<std::uint64_t, std::uint64_t> in_runs(const Bytes& file) {
+  const Trace trace = std::move(*Trace::from_bytes(file));
+  const SpanTypes types(trace.info());
+  const Meanings meanings(trace.info().catalogue, types.kinds());
+  RunMerge merge(trace, meanings, kForever, {});
+  std::uint64_t runs = 0, all = 0;
+  for (; !merge.at_end(); merge.next()) {
+    const std::uint32_t events = merge.events();
+    all += events;
+    if (events > 1) runs += events;
+    for (std::uint32_t n = 1; n < events; n++) merge.step();
+  }
+  return {runs, all};
+}
+
+}  // namespace
+
+TEST_CASE("in runs: tasks that fork, exec, exit and migrate, gaps") {
+  using Kind = RandomRecording::Kind;
+  for (const Kind kind : {Kind::all, Kind::lossless, Kind::plain, Kind::gaps, Kind::few}) {
+    for (unsigned seed = 0; seed < 12; seed++) {
+      INFO("seed " << seed << " kind " << static_cast<int>(kind));
+      check_same(RandomRecording(seed, 1 + seed % 5, 4000, kind).finish());
+    }
+  }
+}
+
+TEST_CASE("in runs: calls, pairs, nested interrupts, one thread on two CPUs, copies of the state") {
+  for (unsigned seed = 0; seed < 24; seed++) {
+    INFO("seed " << seed);
+    const Bytes file = BusyRecording(seed, 1 + seed % 5, seed % 4 == 0 ? 6000 : 900).finish();
+    check_same(file);
+    const auto [runs, all] = in_runs(file);
+    CHECK(runs > all / 8);
+    const Trace trace = std::move(*Trace::from_bytes(file));
+    CHECK(all == static_cast<std::uint64_t>(std::ranges::distance(trace.events())));
+  }
+}
+
+TEST_CASE("in runs: calls of functions that are written at their ends") {
+  using Kind = CallRecording::Kind;
+  for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps, Kind::prompt}) {
+    for (unsigned seed = 0; seed < 12; seed++) {
+      INFO("seed " << seed << " kind " << static_cast<int>(kind));
+      check_same(CallRecording(seed, 1 + seed % 5, 1500, kind).finish());
+    }
+  }
+}
+
+TEST_CASE("in runs: damaged recordings, many CPUs") {
+  std::mt19937 random(11);
+  for (unsigned seed = 0; seed < 20; seed++) {
+    INFO("seed " << seed);
+    BusyRecording recording(seed, 3, 900);
+    Bytes file = recording.finish();
+    const std::uint64_t pages = recording.builder().pages_offset();
+    const std::uint64_t end = recording.builder().tail_offset();
+    for (int i = 0; i < 6; i++) {
+      const std::uint64_t at = pages + random() % (end - pages);
+      file[at] ^= std::byte{static_cast<unsigned char>(1 + random() % 255)};
+    }
+    check_same(file);
+  }
+  check_same(BusyRecording(7, 256, 12'000).finish());
+}
