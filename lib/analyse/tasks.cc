@@ -77,8 +77,7 @@ std::vector<Tasks::Number> Tasks::numbers() const {
   std::vector<Number> numbers;
   for (TaskIndex i = 0; i < size(); i++) {
     const TaskInfo& task = tasks_[i];
-    const bool can_be_met = task.idle || (find(task.tid) == i && !(task.freed && task.left_dead));
-    if (!can_be_met) continue;
+    if (!can_be_met(i)) continue;
     numbers.push_back(
         {i, task.idle ? task.idle_cpu : task.tid, task.idle, task.freed, task.left_dead});
   }
@@ -110,8 +109,7 @@ Tasks Tasks::at(TaskIndex count, const std::vector<Number>& numbers) const {
 std::vector<std::uint32_t> Tasks::save(Checkpoint& checkpoint, std::vector<bool> used) const {
   used.resize(size());
   for (TaskIndex i = 0; i < size(); i++) {
-    const TaskInfo& task = tasks_[i];
-    if (task.idle || (find(task.tid) == i && !(task.freed && task.left_dead))) used[i] = true;
+    if (can_be_met(i)) used[i] = true;
   }
   for (TaskIndex i = 0; i < size(); i++) {
     if (used[i]) used[tasks_[i].leader] = true;

@@ -69,6 +69,11 @@ class Tasks {
     if (event.id >= FKT_E_SWITCH_R && event.id <= FKT_E_RENAME) change(event, task);
   }
 
+  // Returns whether later events may name the task by its number.
+  bool can_be_met(TaskIndex task) const {
+    const TaskInfo& info = tasks_[task];
+    return info.idle || (find(info.tid) == task && !(info.freed && info.left_dead));
+  }
   // What is needed to find tasks by number from a given time on, without names and processes.
   struct Number {
     TaskIndex task = kNoTask;

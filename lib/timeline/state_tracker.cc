@@ -112,7 +112,9 @@ StateTracker::Saved StateTracker::save() const {
   for (TaskIndex index = 0; index < known(); index++) {
     const TaskStates::Now now = state(index);
     const bool has_spans = index < stacks_.tasks().size() && !stacks_.tasks()[index].stack.empty();
-    if (now.state == TaskState::unknown && !has_spans) continue;
+    // Of a task in an unknown state, the CPU where it ran last is still needed.
+    const bool has_cpu = now.cpu != 0 && tasks_.can_be_met(index);
+    if (now.state == TaskState::unknown && !has_spans && !has_cpu) continue;
     saved.tasks_.push_back({index, now, has_spans ? stacks_.tasks()[index].stack : Stack()});
   }
   saved.numbers_.shrink_to_fit();
