@@ -222,6 +222,14 @@ static u32 gather(struct fkt_writeout *w, struct fkt_chunk *chunk)
 	return chunk->count;
 }
 
+/* Gives back, as discarded, the pages of the chunk behind the first `count`. */
+static void shorten(struct fkt_chunk *chunk, u32 count)
+{
+	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count - count, chunk->count - count);
+	while (chunk->count > count)
+		give_back(chunk->pages[--chunk->count], false);
+}
+
 /* Gives back, as discarded, the pages for which the size limit leaves no room. */
 static void cut_at_limit(struct fkt_writeout *w, struct fkt_chunk *chunk)
 {
@@ -233,13 +241,27 @@ static void cut_at_limit(struct fkt_writeout *w, struct fkt_chunk *chunk)
 		return;
 	if (w->full)
 		room = 0;
-	fkt_tell(FKT_E_PAGES_RECYCLED, chunk->count - room, chunk->count - room);
-	while (chunk->count > room)
-		give_back(chunk->pages[--chunk->count], false);
+	shorten(chunk, room);
 	if (!w->full) {
 		w->full = true;
 		fkt_recording_end(recording_of(w), FKT_STOP_LIMIT, 0);
 	}
+}
+
+/*
+ * Makes room in the output for as many pages of the chunk as it has room for, and gives back the others. Returns 0, or
+ * a negative errno that says why it has none for more.
+ */
+static int make_room_for(struct fkt_writeout *w, struct fkt_chunk *chunk)
+{
+	u32 count = chunk->count;
+	int err = make_room(w, w->pos + (loff_t)count * fkt_rings_page_bytes()), first = err;
+
+	while (err && (err == -EFBIG || is_short(err)) && --count)
+		err = make_room(w, w->pos + (loff_t)count * fkt_rings_page_bytes());
+	if (first)
+		shorten(chunk, err ? 0 : count);
+	return first;
 }
 
 static void submit(struct fkt_writeout *w, const struct fkt_engine *engine, struct fkt_chunk *chunk)
@@ -294,13 +316,11 @@ static u32 move_chunk(struct fkt_writeout *w, const struct fkt_engine *engine, s
 	cut_at_limit(w, chunk);
 	if (!chunk->count)
 		return count;
-	err = make_room(w, w->pos + (loff_t)chunk->count * fkt_rings_page_bytes());
-	if (err) {
+	err = make_room_for(w, chunk);
+	if (chunk->count)
+		submit(w, engine, chunk);
+	if (err)
 		output_ends(w, err);
-		cut_at_limit(w, chunk);
-		return count;
-	}
-	submit(w, engine, chunk);
 	retire(w, engine);
 	return count;
 }

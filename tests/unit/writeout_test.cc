@@ -216,7 +216,7 @@ TEST_CASE("file space is allocated in steps that grow, and shrink where the disk
     CHECK(output.seen().room[1] == 2 << 20);
   }
   SECTION("there is room for one write") {
-    writeout_room = kBatch * kPage + 5000;
+    writeout_room = kBatch * kPage + kPage / 2;
     writeout_move(true);
     CHECK(output.seen().written == kBatch);
     CHECK(output.seen().discarded == kBatch);
@@ -226,7 +226,7 @@ TEST_CASE("file space is allocated in steps that grow, and shrink where the disk
   }
   SECTION("there is quota, or memory of a cgroup, for one write") {
     writeout_no_room = GENERATE(-EDQUOT, -ENOMEM);
-    writeout_room = kBatch * kPage + 5000;
+    writeout_room = kBatch * kPage + kPage / 2;
     writeout_move(true);
     CHECK(output.seen().written == kBatch);
     CHECK(output.seen().discarded == kBatch);
@@ -264,6 +264,32 @@ TEST_CASE("writes in flight count as written when there is no room for the next 
   CHECK(index_of(kBatch - 1) == kBatch - 1);
   writeout_truncate();
   CHECK(output.seen().truncated == kBatch * kPage);
+}
+
+TEST_CASE("as many pages are written as the output has room for") {
+  SECTION("the largest size of a file") {
+    Output output({.most = (kBatch + 5) * kPage + 10});
+    output.add(3 * kBatch);
+    writeout_move(true);
+    CHECK(output.seen().error == EFBIG);
+    CHECK(output.seen().written == kBatch + 5);
+    CHECK(output.seen().discarded == 2 * kBatch - 5);
+    CHECK(output.seen().recycled_count == 3 * kBatch);
+    CHECK(output.seen().ended == 1);
+    writeout_truncate();
+    CHECK(output.seen().truncated == (kBatch + 5) * kPage);
+  }
+  SECTION("a disk") {
+    Output output({.allocates = true});
+    writeout_no_room = GENERATE(-ENOSPC, -EDQUOT);
+    writeout_room = (kBatch + 7) * kPage + kPage / 2;
+    output.add(2 * kBatch);
+    writeout_move(true);
+    CHECK(output.seen().error == -writeout_no_room);
+    CHECK(output.seen().written == kBatch + 7);
+    CHECK(output.seen().discarded == kBatch - 7);
+    CHECK(output.seen().ended == 1);
+  }
 }
 
 TEST_CASE("the end of a device and the largest size of a file end the recording") {
