@@ -33,6 +33,7 @@ const char* header_fault(const fkt_page_header& h, std::uint32_t page_bytes,
   if (h.recording != recording) return "it belongs to another recording";
   if (h.page_bytes != page_bytes) return "its size is not the file's page size";
   if (h.cpu >= kMaxCpus) return "its CPU number makes no sense";
+  if (h.pid > FKT_PID_MASK) return "its thread's number makes no sense";
   if (h.header_bytes < least_header_bytes(h) || h.header_bytes % 8 != 0) {
     return "its header's size makes no sense";
   }

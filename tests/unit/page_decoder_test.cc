@@ -255,6 +255,7 @@ TEST_CASE("a page header that is wrong says what is wrong") {
   CHECK(fault([](H& h) { h.recording = 1; }) == "it belongs to another recording");
   CHECK(fault([](H& h) { h.page_bytes = 8192; }) == "its size is not the file's page size");
   CHECK(fault([](H& h) { h.cpu = fkt::kMaxCpus; }) == "its CPU number makes no sense");
+  CHECK(fault([](H& h) { h.pid = FKT_PID_MASK + 1; }) == "its thread's number makes no sense");
   CHECK(fault([](H& h) { h.header_bytes = 88; }) == "its header's size makes no sense");
   CHECK(fault([](H& h) { h.header_bytes = 90; }) == "its header's size makes no sense");
   CHECK(fault([](H& h) { h.used = FKT_USED_OPEN; }) == "it was never closed");

@@ -247,3 +247,14 @@ TEST_CASE("a scan stops where it is told to") {
   scan(trace, analysis, {.threads = 2, .progress = [&](std::uint64_t) { return ++asked < 2; }});
   CHECK(asked == 2);
 }
+
+TEST_CASE("a scan of a page whose header names a thread that cannot be") {
+  TraceBuilder b;
+  b.pid(0, ~0U);
+  for (std::uint64_t i = 0; i < 100; i++) {
+    b.event(0, T + 100 * i, FKT_E_SYS_ENTRY, 39);
+    b.event(0, T + 100 * i + 10, FKT_E_SYS_EXIT, 1);
+  }
+  const Bytes file = b.finish();
+  check_same(file);
+}
