@@ -87,7 +87,9 @@ int run(const Words& words, pid_t recorder) {
   std::string shown = line + '\n';
   if (words.command == Command::list) shown = cli::counts_table(*text);
   if (words.command == Command::results) shown = *text;
-  if (words.command == Command::save) {
+  if (words.command == Command::save && words.name == "-") {
+    shown = *text;
+  } else if (words.command == Command::save) {
     const Result<std::string> path = cli::save(words.name, *text);
     if (!path) return cli::fail(path.error());
     shown = *path + ": " + shown;
@@ -107,7 +109,7 @@ int main(int argc, char** argv) {
       "  add INSTRUMENT ...      adds instruments (as fkt_record -i)\n"
       "  remove N|INSTRUMENT ... removes those with these numbers or texts\n"
       "  set NAME                exchanges all for those that were saved, at once\n"
-      "  save NAME               writes their texts to a file");
+      "  save NAME               writes their texts to a file; -: to standard output");
   cli::add_recorder_option(options.section("Options"));
   options.command();
   if (const auto status = options.parse(argc, argv)) return *status;

@@ -92,7 +92,9 @@ std::string explain_kft(const Request& request, const std::string& layers) {
     command += " \\\n    --keep-children" + (rule.empty() ? "" : '=' + rule);
   }
   if (request.duration_ns) {
-    command += " \\\n    --duration " + std::to_string(*request.duration_ns) + "ns";
+    const std::string duration = time_text(*request.duration_ns);
+    if (!plan.lasts) text += "it ends " + duration + " after its begin at the latest\n";
+    command += " \\\n    --duration " + duration;
   }
   if (plan.overwrites) command += " \\\n    --when-full=overwrite";
   return text + "\nas instruments: " + command + '\n';

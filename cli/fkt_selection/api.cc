@@ -465,6 +465,10 @@ Result<std::string> Api::slice(const Parameters& parameters, const Unwanted& unw
 
 // Returns the fkt_extract command. With the parameter "run", runs it too.
 Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) const {
+  if (model_.file() == "-") {
+    return Error{ErrorCode::usage,
+                 "this recording came from standard input: fkt_extract needs it in a file"};
+  }
   const Result<Stretch> part = stretch(parameters);
   if (!part) return part.error();
   ExtractPart asked{std::max<std::int64_t>(0, since_zero(part->from)), since_zero(part->to)};

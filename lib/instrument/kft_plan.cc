@@ -19,16 +19,6 @@ constexpr const char* kRuns = "kft_runs";
 // Set for a task while it is in the function of "filter caller".
 constexpr const char* kInside = "kft_inside";
 
-// "500us": the largest unit of which the time is a whole number.
-std::string time_text(std::uint64_t ns) {
-  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {
-      {1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}};
-  for (const auto& [unit, name] : kUnits) {
-    if (ns % unit == 0) return std::to_string(ns / unit) + name;
-  }
-  return std::to_string(ns) + "ns";
-}
-
 // "a, b and c"
 std::string enumerate(const std::vector<std::string>& words) {
   std::string text;
@@ -423,6 +413,15 @@ class Planner {
 Result<KftPlan> plan_kft(std::string_view text, const std::string& path,
                          const FunctionAt& function_at) {
   return Planner(text, path, function_at).plan();
+}
+
+std::string time_text(std::uint64_t ns) {
+  constexpr std::pair<std::uint64_t, const char*> kUnits[] = {
+      {1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}};
+  for (const auto& [unit, name] : kUnits) {
+    if (ns % unit == 0) return std::to_string(ns / unit) + name;
+  }
+  return std::to_string(ns) + "ns";
 }
 
 }  // namespace fkt

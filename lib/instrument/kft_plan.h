@@ -43,4 +43,8 @@ using FunctionAt = std::function<Result<std::string>(std::uint64_t address)>;
 Result<KftPlan> plan_kft(std::string_view text, const std::string& path,
                          const FunctionAt& function_at);
 
+// Returns a duration as options and configurations take it, in the largest unit that it is a
+// multiple of: "20ms".
+std::string time_text(std::uint64_t ns);
+
 }  // namespace fkt

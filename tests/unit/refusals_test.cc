@@ -200,12 +200,13 @@ TEST_CASE("fkt_record --explain tells all that is recorded") {
         "recorded, too, is call:ext4_*\n"
         "with each of them, however short they are, the calls of these functions that it has made, "
         "directly or not, to 3 calls below it\n"
+        "it ends 2s after its begin at the latest\n"
         "\n"
         "as instruments: fkt_record -k process,system \\\n"
         "    -i 'call:vfs_*' \\\n"
         "    -i 'call:ext4_*' \\\n"
         "    --keep-children=3 \\\n"
-        "    --duration 2000000000ns\n");
+        "    --duration 2s\n");
   check_refused(
       record_request,
       {{{"--keep-children=0", "-F", "vfs_*", "--explain"},

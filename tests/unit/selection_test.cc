@@ -501,3 +501,10 @@ TEST_CASE("the page is there, or it is said why not") {
   // The page loads nothing from other hosts.
   CHECK(selection_page().find("src=\"http") == std::string_view::npos);
 }
+
+TEST_CASE("what came from standard input is no file to extract from") {
+  TraceBuilder b;
+  b.pid(0, 42).event(0, T, FKT_E_SYS_ENTRY, 39).event(0, T + 100'000, FKT_E_SYS_EXIT, 1);
+  const Served served(b.finish(), {}, "-");
+  CHECK(served.refused("extract", kWhole).find("standard input") != std::string::npos);
+}

@@ -19,8 +19,8 @@ struct Served {
   cli::Model model;
   cli::ExtractCommand extract_command;
   cli::Api api;
-  explicit Served(const Bytes& file, std::string program = {})
-      : model(std::move(*Trace::from_bytes(file)), "run of mine.fkt"),
+  explicit Served(const Bytes& file, std::string program = {}, std::string name = "run of mine.fkt")
+      : model(std::move(*Trace::from_bytes(file)), std::move(name)),
         extract_command(model.file(), std::move(program),
                         model.trace().info().clocks.ticks_per_second()),
         api(model, extract_command) {
