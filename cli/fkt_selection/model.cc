@@ -40,7 +40,7 @@ Model::Model(Trace trace, std::string file, CachePlace place)
       cache_place_(std::move(place)),
       timeline_(trace_),
       lane_pyramid_(timeline_.begin(), timeline_.end(),
-                    events_about(timeline_.begin(), timeline_.end()), timeline_.longest_run(),
+                    events_about(timeline_.begin(), timeline_.end()), timeline_.longest_burst(),
                     timeline_.tasks()),
       early_stats_(timeline_),
       task_sums_(timeline_.begin(), timeline_.end(), timeline_.tasks()) {}

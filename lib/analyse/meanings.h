@@ -64,9 +64,9 @@ class Meanings {
 };
 
 // Returns whether the catalogue's events of switches all have the form that TaskStates knows
-// (lib/analyse/task_states.h). Other forms, which only a changed catalogue has, must be read event
-// by event: with them a thread may seem to run on two CPUs at once, and the result depends on the
-// order of the events.
+// (lib/analyse/task_states.h). With other forms, which only a changed catalogue has, the thread
+// that decoders name after a switch is not the one that TaskStates takes to run: such a recording
+// must be read event by event.
 bool has_ordinary_switches(const Catalogue& catalogue);
 
 }  // namespace fkt

@@ -15,8 +15,8 @@
 //   dropped(span, stack, outcome)  the span has left the stack; its end was not seen
 //   replaced(span, stack)          exec has replaced the program whose span in user mode this is
 //   ends_interrupts(cpu)           spans on the stack of the CPU are dropped next, the innermost
-//   first loses(task, cause)             the spans of the task are dropped next, and it may have
-//   been in
+//                                  first
+//   loses(task, cause)             the spans of the task are dropped next, and it may have been in
 //                                  other ones
 //   moves(from, to)                a thread has a new number after exec: the spans of the task
 //                                  `from` are those of the task `to`

@@ -50,7 +50,8 @@ class TaskStates {
   template <class Observer>
   void begin_gap(const Event& event, const Tasks& tasks, Observer& observer);
   // Call for each other event before it is applied to anything: it tells that its CPU runs
-  // `running`.
+  // `running`. Of several events of one CPU by one task, with nothing else between that changes
+  // which task runs, the first one is enough.
   template <class Observer>
   void arrive(const Event& event, TaskIndex running, Observer& observer);
   // Call for a switch, a wake-up and a change of the mask, after `tasks` has applied it. next: the

@@ -112,7 +112,7 @@ class PageDecoder {
   template <class One, class Both>
   void next_ids(One one, Both both);
 
-  // What follows of these two forms.
+  // Events that follow: of a fixed number of words, or of pairs, with an end or without.
   struct Ahead {
     std::uint32_t events = 0, made_begins = 0;  // made_begins: of the events, is_made_begin()
     std::uint64_t end = 0;                      // time of the last one, if there is any (ticks)
@@ -125,8 +125,9 @@ class PageDecoder {
   // A pair with its end.
   struct WholePair {
     const PairType* type = nullptr;
-    std::uint32_t number = 0, value = 0;  // as PairType::end_arg()
-    std::uint64_t from = 0, to = 0;       // ticks
+    std::uint32_t number = 0;  // for PairType::end_arg(), as the next one
+    std::int32_t value = 0;
+    std::uint64_t from = 0, to = 0;  // ticks
   };
   // Moves behind the pair that follows. Returns false, and does nothing, if none does.
   bool take_pair(WholePair& pair);
@@ -314,8 +315,9 @@ PageDecoder::Ahead PageDecoder::look_ahead(const Quiet& quiet, std::uint32_t mos
     const std::uint16_t entry = (*table_)[id];
     const std::uint32_t arg = fkt_word_arg(word);
     const bool whole_pair = (entry & WordTable::kPair) != 0 && arg != 0;
+    const std::uint64_t before = clock;
     clock = fkt_word_clock(word, clock) + (whole_pair ? fkt_pair_ticks(arg) : 0);
-    if (clock > until) break;
+    if (clock > until || clock < before) break;
     if (entry <= WordTable::kMaxWords) {
       if (entry > words.left()) break;
       words.take(entry);

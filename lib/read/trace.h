@@ -126,7 +126,7 @@ class Trace {
 
  private:
   friend class Scanner;  // these read the pages as EventRange does
-  friend class RunMerge;
+  friend class BurstMerge;
   explicit Trace(std::unique_ptr<TraceData> data);
   static Result<Trace> opened(MappedFile file, const std::string& name);
   std::unique_ptr<TraceData> data_;

@@ -33,7 +33,7 @@ class SliceRelay : public StateObserver {
  private:
   static constexpr std::size_t kBatches = 16, kSlices = 2048;
   // A slice in an order in which no two fields of one size are neighbours, so that each is copied
-  // alone: a copy of two at once, right after they were written, would wait for both to be stored.
+  // alone: right after they were written, store forwarding fails for a copy of two at once.
   struct Packed {
     std::uint64_t from;
     std::uint32_t value;

@@ -303,7 +303,7 @@ inline bool StateTracker::is_plain(const PageDecoder::WholePair& pair, const Sta
 }
 
 // at: the CPU and the thread of the event before it, which the pair has too. It is not copied: its
-// parts have just been written, and a copy would wait for each of them to be stored.
+// parts have just been written, and store forwarding fails for a copy of several at once.
 inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& at,
                                TaskIndex running, const Stacks::Place& place,
                                StateObserver* observer) {
@@ -345,7 +345,7 @@ inline void StateTracker::nested(const Event& event, TaskIndex running, const St
   }
 }
 
-void StateTracker::apply_next(RunMerge& merge, StateObserver* observer) {
+void StateTracker::apply_next(BurstMerge& merge, StateObserver* observer) {
   apply(merge.event(), observer);
   const std::uint32_t events = merge.events();
   if (events == 1) return;

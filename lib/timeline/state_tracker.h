@@ -18,7 +18,7 @@
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/task_states.h"
 #include "lib/analyse/tasks.h"
-#include "lib/timeline/run_merge.h"
+#include "lib/timeline/burst_merge.h"
 
 namespace fkt {
 
@@ -66,7 +66,7 @@ class StateObserver {
   // Called after each event was applied, including gaps. running: the task on the event's CPU.
   virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
   // Returns false when event() does nothing. Then slices may come later than those of other lanes
-  // that end after them, by Timeline::longest_run() at most.
+  // that end after them, by Timeline::longest_burst() at most.
   virtual bool wants_events() const { return true; }
   // Returns true when the observer needs no further slices.
   virtual bool enough() const { return false; }
@@ -80,9 +80,9 @@ class StateTracker {
 
   // Applies the next event and reports the slices that end with it; `observer` may be nullptr.
   void apply(const Event& event, StateObserver* observer);
-  // Applies what is due in `merge`: an event, or a run of them, of which it moves on to the last
+  // Applies what is due in `merge`: an event, or a burst of them, of which it moves on to the last
   // one. The observer must not want events.
-  void apply_next(RunMerge& merge, StateObserver* observer);
+  void apply_next(BurstMerge& merge, StateObserver* observer);
   // Continues with the next stretch of a slice, in the state at its checkpoint. Not allowed for a
   // StateTracker from at().
   void restart(const Checkpoint& checkpoint);
@@ -139,8 +139,8 @@ class StateTracker {
   }
   Slice state_slice(TaskIndex index, const TaskStates::Now& now, std::uint64_t to,
                     bool ended) const;
-  // `step` is filled in its place: a copy of it, right after its parts were written, would wait for
-  // each of them to be stored.
+  // `step` is filled in its place: right after its parts were written, store forwarding fails for a
+  // copy of several at once.
   void point(const Event& event, TaskIndex running, Change& change, Step& step);
   void begin(const Event& event, const Meaning& meaning, const Stacks::Place& place,
              Change& change);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "lib/format/clocks.h"
 #include "lib/read/event_merge.h"
@@ -11,8 +12,9 @@ namespace fkt {
 namespace {
 
 constexpr std::uint64_t kReport = 1 << 16;  // events between updates of `control`
-constexpr std::uint64_t kRunEvents = 256;   // on all CPUs, on average while the longest run lasts
-constexpr std::uint64_t kTurn = 1 << 13;    // events after which follow() gives up the mutex
+// The longest burst takes as long as so many events of a CPU take on average.
+constexpr std::uint64_t kBurstEvents = 64;
+constexpr std::uint64_t kTurn = 1 << 13;  // events after which follow() gives up the mutex
 constexpr std::uint64_t kLeastBetween =
     4096;  // reading this many events takes less time than a copy
 
@@ -35,8 +37,12 @@ Timeline::Timeline(const Trace& trace)
   stop_ = end();
   finish_ = std::max(end(), begin_ + 1);
   std::uint64_t events = 0;
-  for (const PageRef& page : trace.pages()) events += page.events;
-  longest_run_ = (end() - begin_) / (events / kRunEvents + 1);
+  std::set<std::uint32_t> cpus;
+  for (const PageRef& page : trace.pages()) {
+    events += page.events;
+    cpus.insert(page.cpu);
+  }
+  longest_burst_ = (end() - begin_) / (events / (kBurstEvents * (cpus.size() + 1)) + 1);
   if (info.stretches() > 1) next_stretch_at_ = info.stretch(1).from;
 }
 
@@ -77,9 +83,10 @@ void Timeline::next_stretch(StateObserver* whole) {
 void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   const std::lock_guard lock(reading_);
   for (const PageRef& page : trace_.pages()) control.total += page.events;
-  const bool in_runs =
-      (whole == nullptr || !whole->wants_events()) && RunMerge::can_read(trace_.info());
-  if (!(in_runs ? read_runs(control, whole, taker) : read_events(control, whole, taker))) return;
+  const bool in_bursts =
+      (whole == nullptr || !whole->wants_events()) && BurstMerge::can_read(trace_.info());
+  if (!(in_bursts ? read_bursts(control, whole, taker) : read_events(control, whole, taker)))
+    return;
   reach(finish_, whole);
   stop_ = std::max(stop_, last_clock_);
   finish_ = std::max(end(), last_clock_ + 1);
@@ -108,20 +115,17 @@ bool Timeline::read_events(PassControl& control, StateObserver* whole, const Pag
   return true;
 }
 
-// The same in runs. Before a copy is made, all of them are taken apart, so that everything before
+// The same in bursts. Before a copy is made, all of them are taken apart, so that everything before
 // a moment has been applied, and nothing behind it.
-bool Timeline::read_runs(PassControl& control, StateObserver* whole, const PageTaker& taker) {
-  RunMerge merge(trace_, meanings_, longest_run_, taker);
+bool Timeline::read_bursts(PassControl& control, StateObserver* whole, const PageTaker& taker) {
+  BurstMerge merge(trace_, meanings_, longest_burst_, taker);
   std::uint64_t events = 0, next_copy = 0, next_report = kReport;
-  bool settled = false;
   for (; !merge.at_end(); merge.next()) {
     if (events >= next_copy) {
-      if (!settled) merge.settle();
-      settled = true;
+      merge.settle();
       if (const std::uint64_t clock = merge.event().clock; clock > last_clock_) {
         keep(clock, false);
         next_copy = events + copy_every_;
-        settled = false;
         merge.resume();
       }
     }

@@ -57,7 +57,7 @@ class Timeline {
   void follow(std::uint64_t from, std::uint64_t to, StateObserver& observer,
               const Unwanted& unwanted = {}) const;
   // How much later than others a slice may come in read(), see StateObserver (ticks).
-  std::uint64_t longest_run() const { return longest_run_; }
+  std::uint64_t longest_burst() const { return longest_burst_; }
   const Trace& trace() const { return trace_; }
   const SpanTypes& types() const { return types_; }
   // The tasks of the whole recording, under the indexes used in slices; valid after read().
@@ -72,7 +72,7 @@ class Timeline {
     bool cut = false;         // the state at the begin of a slice's stretch: never removed
     StateTracker::Saved state;
   };
-  bool read_runs(PassControl& control, StateObserver* whole, const PageTaker& taker);
+  bool read_bursts(PassControl& control, StateObserver* whole, const PageTaker& taker);
   bool read_events(PassControl& control, StateObserver* whole, const PageTaker& taker);
   // Saves a copy of the state before the event at `clock` (ticks). cut: at a stretch's begin.
   void keep(std::uint64_t clock, bool cut);
@@ -91,12 +91,12 @@ class Timeline {
   Meanings meanings_;
   std::uint64_t begin_ = 0;
   std::atomic<std::uint64_t> finish_ = 0;  // read() may move it, while others ask for end()
-  std::uint64_t stop_ = 0;         // end of what is open at the end, as for Analysis::end() (ticks)
-  std::uint64_t longest_run_ = 0;  // ticks
-  std::uint64_t last_clock_ = 0;   // of the latest event that read() has applied (ticks)
-  std::size_t stretch_ = 0;        // in read(): the slice's current stretch
-  std::uint64_t next_stretch_at_ = kForever;               // begin of the one after it (ticks)
-  std::vector<Copy> copies_;                               // by time
+  std::uint64_t stop_ = 0;  // end of what is open at the end, as for Analysis::end() (ticks)
+  std::uint64_t longest_burst_ = 0;           // ticks
+  std::uint64_t last_clock_ = 0;              // of the latest event that read() has applied (ticks)
+  std::size_t stretch_ = 0;                   // in read(): the slice's current stretch
+  std::uint64_t next_stretch_at_ = kForever;  // begin of the one after it (ticks)
+  std::vector<Copy> copies_;                  // by time
   std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of the copies with Copy::cut
   std::uint64_t copy_every_;                               // events between copies
   StateTracker end_;

@@ -23,7 +23,7 @@ struct Levelled {
   Levelled(const Bytes& file, std::uint64_t events, std::uint64_t most = LanePyramid::kMostCells)
       : trace(std::move(*Trace::from_bytes(file))),
         timeline(trace),
-        levels(timeline.begin(), timeline.end(), events, timeline.longest_run(), timeline.tasks(),
+        levels(timeline.begin(), timeline.end(), events, timeline.longest_burst(), timeline.tasks(),
                most) {
     PassControl control;
     timeline.read(control, &levels);

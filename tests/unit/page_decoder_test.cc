@@ -9,7 +9,7 @@ using fkt::Event;
 using fkt::PageDecoder;
 using fkt::test::Bytes;
 using fkt::test::TraceBuilder;
-using Step = fkt::PageDecoder::Step;
+using Decoded = fkt::PageDecoder::Step;
 
 namespace {
 
@@ -29,14 +29,14 @@ class OnePage {
     return page ? "" : page.error().message;
   }
   // Returns all events.
-  std::vector<Event> decode(Step* last = nullptr) {
+  std::vector<Event> decode(Decoded* last = nullptr) {
     const auto page = check();
     if (!page) FAIL(page.error().message);
     decoder_ = PageDecoder(table_, *page);
     std::vector<Event> events;
     Event event;
-    Step step;
-    while ((step = decoder_.next(event)) == Step::event || step == Step::gap) {
+    Decoded step;
+    while ((step = decoder_.next(event)) == Decoded::event || step == Decoded::gap) {
       events.push_back(event);
     }
     if (last) *last = step;
@@ -96,9 +96,9 @@ TEST_CASE("a pair is its begin and its end") {
   b.event(2, kStart + 2008, FKT_P_SOFTIRQ + 3, fkt_pair_arg((1 << 18) - 1, 0));
   b.event(2, kStart + 1'000'000, FKT_E_SYS_EXIT, 8);
   OnePage page(std::move(b));
-  Step last;
+  Decoded last;
   const std::vector<Event> events = page.decode(&last);
-  CHECK(last == Step::end);
+  CHECK(last == Decoded::end);
   struct Expected {
     std::uint64_t clock;
     unsigned id, arg;
@@ -153,16 +153,16 @@ TEST_CASE("a pair that ends behind its page is damage") {
   CHECK(h.end_clock == kStart + 301);
   h.end_clock--;
   page.set_header(h);
-  Step last;
+  Decoded last;
   CHECK(page.decode(&last).empty());
-  CHECK(last == Step::damaged);
+  CHECK(last == Decoded::damaged);
 }
 
 TEST_CASE("events: clock, cpu, pid, id, argument, words, offset") {
   OnePage page(three_events());
-  Step last;
+  Decoded last;
   const std::vector<Event> events = page.decode(&last);
-  CHECK(last == Step::end);
+  CHECK(last == Decoded::end);
   REQUIRE(events.size() == 3);
   CHECK(events[0].clock == kStart + 1);
   CHECK(events[0].cpu == 2);
@@ -295,7 +295,7 @@ TEST_CASE("a header that grew is passed over") {
 
 TEST_CASE("damaged words end the page with offset and cause, after what was good") {
   OnePage page(three_events());
-  Step last;
+  Decoded last;
   SECTION("unknown id") {
     page.set_word(1, fkt_word(kStart + 2, 0x7bc, 0));
   }
@@ -312,7 +312,7 @@ TEST_CASE("damaged words end the page with offset and cause, after what was good
     page.set_word(1, fkt_word(kStart, FKT_E_NMI, 0));
   }
   const std::vector<Event> events = page.decode(&last);
-  CHECK(last == Step::damaged);
+  CHECK(last == Decoded::damaged);
   CHECK(events.size() == 1);
   CHECK(page.error().find("(cpu 2): event at 0x") != std::string::npos);
 }
@@ -320,9 +320,9 @@ TEST_CASE("damaged words end the page with offset and cause, after what was good
 TEST_CASE("an unknown event is named") {
   OnePage page(three_events());
   page.set_word(0, fkt_word(kStart + 1, 0x7bc, 0));
-  Step last;
+  Decoded last;
   CHECK(page.decode(&last).empty());
-  CHECK(last == Step::damaged);
+  CHECK(last == Decoded::damaged);
   CHECK(page.error().ends_with(": id 0x7bc is not in the file's catalogue"));
 }
 

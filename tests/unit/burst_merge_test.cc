@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Compares a time line that was read in runs with one that was read event by event: what each lane
-// has, what was counted and found damaged, and what is seen from the copies of the state.
+// Compares a time line that was read in bursts with one that was read event by event: what each
+// lane has, what was counted and found damaged, and what is seen from the copies of the state.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -9,8 +9,8 @@
 #include <fmt/core.h>
 
 #include "lib/read/damage.h"
+#include "lib/timeline/burst_merge.h"
 #include "lib/timeline/lanes.h"
-#include "lib/timeline/run_merge.h"
 #include "lib/timeline/timeline.h"
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
@@ -102,25 +102,25 @@ void check_same(const Bytes& file) {
   }
 }
 
-// The number of events that are handed out in runs, and of all.
-std::pair<std::uint64_t, std::uint64_t> in_runs(const Bytes& file) {
+// The number of events that are handed out in bursts, and of all.
+std::pair<std::uint64_t, std::uint64_t> in_bursts(const Bytes& file) {
   const Trace trace = std::move(*Trace::from_bytes(file));
   const SpanTypes types(trace.info());
   const Meanings meanings(trace.info().catalogue, types.kinds());
-  RunMerge merge(trace, meanings, kForever, {});
-  std::uint64_t runs = 0, all = 0;
+  BurstMerge merge(trace, meanings, kForever, {});
+  std::uint64_t bursts = 0, all = 0;
   for (; !merge.at_end(); merge.next()) {
     const std::uint32_t events = merge.events();
     all += events;
-    if (events > 1) runs += events;
+    if (events > 1) bursts += events;
     for (std::uint32_t n = 1; n < events; n++) merge.step();
   }
-  return {runs, all};
+  return {bursts, all};
 }
 
 }  // namespace
 
-TEST_CASE("in runs: tasks that fork, exec, exit and migrate, gaps") {
+TEST_CASE("in bursts: tasks that fork, exec, exit and migrate, gaps") {
   using Kind = RandomRecording::Kind;
   for (const Kind kind : {Kind::all, Kind::lossless, Kind::plain, Kind::gaps, Kind::few}) {
     for (unsigned seed = 0; seed < 12; seed++) {
@@ -130,19 +130,20 @@ TEST_CASE("in runs: tasks that fork, exec, exit and migrate, gaps") {
   }
 }
 
-TEST_CASE("in runs: calls, pairs, nested interrupts, one thread on two CPUs, copies of the state") {
+TEST_CASE(
+    "in bursts: calls, pairs, nested interrupts, one thread on two CPUs, copies of the state") {
   for (unsigned seed = 0; seed < 24; seed++) {
     INFO("seed " << seed);
     const Bytes file = BusyRecording(seed, 1 + seed % 5, seed % 4 == 0 ? 6000 : 900).finish();
     check_same(file);
-    const auto [runs, all] = in_runs(file);
-    CHECK(runs > all / 8);
+    const auto [bursts, all] = in_bursts(file);
+    CHECK(bursts > all / 8);
     const Trace trace = std::move(*Trace::from_bytes(file));
     CHECK(all == static_cast<std::uint64_t>(std::ranges::distance(trace.events())));
   }
 }
 
-TEST_CASE("in runs: calls of functions that are written at their ends") {
+TEST_CASE("in bursts: calls of functions that are written at their ends") {
   using Kind = CallRecording::Kind;
   for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps, Kind::prompt}) {
     for (unsigned seed = 0; seed < 12; seed++) {
@@ -152,7 +153,7 @@ TEST_CASE("in runs: calls of functions that are written at their ends") {
   }
 }
 
-TEST_CASE("in runs: damaged recordings, many CPUs") {
+TEST_CASE("in bursts: damaged recordings, many CPUs") {
   std::mt19937 random(11);
   for (unsigned seed = 0; seed < 20; seed++) {
     INFO("seed " << seed);
@@ -167,4 +168,62 @@ TEST_CASE("in runs: damaged recordings, many CPUs") {
     check_same(file);
   }
   check_same(BusyRecording(7, 256, 12'000).finish());
+}
+
+TEST_CASE("in bursts: a thread that moved unseen, whose old CPU runs another one then") {
+  for (const std::uint32_t other : {43U, 0U}) {
+    TraceBuilder b;
+    b.pid(1, 42).event(1, T + 10, FKT_E_SOFTIRQ_RAISE, 1);
+    b.pid(0, 42).event(0, T + 20, FKT_E_SOFTIRQ_RAISE, 1);
+    b.event(0, T + 30, FKT_E_SYS_ENTRY, 39);
+    for (unsigned n = 31; n <= 34; n++) b.event(0, T + n, FKT_E_SOFTIRQ_RAISE, 1);
+    b.pid(1, other).event(1, T + 40, FKT_E_SOFTIRQ_RAISE, 1);
+    b.event(0, T + 50, FKT_E_SYS_EXIT, 1);
+    check_same(b.finish());
+  }
+}
+
+TEST_CASE("in bursts: a number that is freed, or taken, before its burst begins") {
+  for (const std::uint32_t id : {FKT_E_PID_FREE, FKT_E_FORK}) {
+    TraceBuilder b;
+    b.event(0, T + 5, FKT_E_SWITCH_R, 77);
+    b.event(0, T + 10, FKT_E_SWITCH_X, 0);
+    b.event(0, T + 15, FKT_E_SWITCH_R, 77);
+    for (unsigned n = 30; n <= 40; n += 2) b.event(0, T + n, FKT_E_SOFTIRQ_RAISE, 1);
+    if (id == FKT_E_FORK) {
+      b.event(1, T + 20, id, 77, {pair(77, 1)});
+    } else {
+      b.event(1, T + 20, id, 77);
+    }
+    b.event(1, T + 35, FKT_E_SWITCH_R, 88);
+    b.event(1, T + 36, FKT_E_SOFTIRQ_RAISE, 1);
+    check_same(b.finish());
+  }
+}
+
+TEST_CASE("in bursts: PID words in place of switches, as without the layer of processes") {
+  std::mt19937 random(5);
+  for (unsigned seed = 0; seed < 40; seed++) {
+    INFO("seed " << seed);
+    TraceBuilder b;
+    std::uint64_t clock = T;
+    std::vector<bool> in_call(8);
+    std::vector<std::uint32_t> runs(4);
+    for (unsigned n = 0; n < 3000; n++) {
+      const auto cpu = static_cast<std::uint32_t>(random() % 4);
+      if (random() % 12 == 0) b.pid(cpu, runs[cpu] = static_cast<std::uint32_t>(random() % 8));
+      const std::uint32_t pid = runs[cpu];
+      clock += 1 + random() % 5;
+      const unsigned what = random() % 5;
+      if (what == 0 && pid != 0) {
+        b.event(cpu, clock, in_call[pid] ? FKT_E_SYS_EXIT : FKT_E_SYS_ENTRY, 39);
+        in_call[pid] = !in_call[pid];
+      } else if (what == 1 && seed % 2 == 0) {
+        b.event(cpu, clock, FKT_E_WAKING, static_cast<std::uint32_t>(random() % 8));
+      } else {
+        b.event(cpu, clock, FKT_E_SOFTIRQ_RAISE, 1);
+      }
+    }
+    check_same(b.finish());
+  }
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// BurstMerge: merges the events of all CPUs into time order, as EventRange does, but hands out
+// bursts: events of one CPU and one task, one behind the other, that concern nothing outside of
+// that CPU and task. A burst is due when its last event is. So the CPUs are compared once per
+// burst, not once per event, and what reads them looks the task up once.
+//
+// If an event of another CPU that is due earlier may concern the task, the burst is taken apart:
+// its events are handed out one by one, in time order. So what is made of the events is the same
+// for each CPU and each task; only between those the order differs, by the duration of the longest
+// burst.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lib/analyse/meanings.h"
+#include "lib/analyse/who_runs.h"
+#include "lib/base/merge_heap.h"
+#include "lib/read/cpu_stream.h"
+#include "lib/read/pages_ahead.h"
+#include "lib/read/trace.h"
+
+namespace fkt {
+
+// Which words may be part of a burst, by their ids: points that change no task, begins and ends of
+// spans on stacks, and pairs of these. Not events that say themselves how long they are, because
+// look_ahead() passes over words by their ids alone, nor late begins and ends (EventType::late).
+class QuietWords {
+ public:
+  QuietWords(const Catalogue& catalogue, const Meanings& meanings);
+  bool operator[](std::uint32_t id) const { return quiet_[id]; }
+
+ private:
+  std::array<bool, 1 << FKT_ID_BITS> quiet_{};
+};
+
+class BurstMerge {
+ public:
+  // For all events of `trace`, which must outlive this and must be no slice. longest: duration of
+  // the longest burst (ticks). taker: as ReadRange::page_read.
+  BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64_t longest,
+             const PageTaker& taker);
+
+  // Returns whether this can read the recording. What threads the CPUs run must be known from the
+  // events as WhoRuns knows it: by ordinary switches, and without a slice's checkpoint.
+  static bool can_read(const TraceInfo& info) {
+    return !info.checkpoint && has_ordinary_switches(info.catalogue);
+  }
+
+  bool at_end() const { return heap_.empty(); }
+  // The event that is due, or the first one of the burst that is. Precondition: !at_end().
+  const Event& event() const { return heap_.front().source->stream.event(); }
+  // The number of events in the burst; 1: event() is by itself.
+  std::uint32_t events() const { return heap_.front().source->events; }
+  // Moves on to the next event of the burst, which must have one.
+  void step() { heap_.front().source->stream.advance(); }
+  // Moves on to the pair that comes next in the burst, which takes the place of two events; event()
+  // is not updated. Returns false, and does nothing, if none does.
+  bool step(PageDecoder::WholePair& pair) { return heap_.front().source->stream.take_pair(pair); }
+  // Moves on. Precondition: event() is the last event of the burst, or by itself.
+  void next();
+
+  // Takes all bursts apart, and makes none until resume(): then everything is in time order.
+  void settle();
+  void resume() { makes_bursts_ = true; }
+
+ private:
+  static constexpr std::uint32_t kMostEvents = 1024;  // in a burst
+  static constexpr std::uint32_t kFewestEvents = 4;   // a smaller burst is no gain
+  struct Cpu {
+    CpuStream stream;
+    std::uint32_t number = 0;
+    std::uint32_t events = 1;  // of the burst that begins with stream.event(); 1: there is none
+    std::uint32_t made_begins = 0;  // of the burst
+    std::uint32_t alone = 0;        // so many events behind it are by themselves as well
+    CpuRuns runs;                   // the pid of the thread, as the events handed out tell
+    std::uint64_t due = 0;          // ticks
+    bool in_burst() const { return events > 1; }
+  };
+  static MergeSource<Cpu> waiting(Cpu& cpu) { return {cpu.due, cpu.number, &cpu}; }
+  // These two return false when other CPUs have changed, too.
+  bool begin(Cpu& cpu);
+  bool find_burst(Cpu& cpu);
+  // What was handed out last tells which thread the CPU runs.
+  static void follow(Cpu& cpu, const Event& last);
+  void take_apart(Cpu& cpu);
+  void take_apart_begun();
+  void take_apart_burst_of(std::uint64_t pid, bool begun);
+  void take_apart_disturbed();
+  void rebuild();
+
+  TraceData& data_;
+  const QuietWords quiet_;
+  const std::uint64_t longest_;
+  PagesAhead ahead_;
+  bool makes_bursts_ = true;
+  bool changed_ = false;  // bursts were taken apart: the heap's order is not that of Cpu::due
+  std::vector<Cpu> cpus_;
+  std::vector<MergeSource<Cpu>> heap_;  // what is due in front
+  std::vector<Cpu*> owners_;            // by pid: the CPU that waits with a burst of the thread
+};
+
+}  // namespace fkt
