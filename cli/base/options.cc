@@ -2,8 +2,10 @@
 #include "cli/base/options.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <new>
 
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
@@ -23,6 +25,16 @@ namespace {
 
 constexpr std::size_t kHelpColumn = 24;  // column at which the descriptions of the options begin
 constexpr std::size_t kHelpWidth = 80;
+
+// Called when there is no memory, which a file may cause that takes far more than its own size: one
+// line in place of the message of an uncaught exception. Nothing here may allocate.
+[[noreturn]] void end_without_memory() {
+  for (const std::string_view part : {std::string_view(program_invocation_short_name),
+                                      std::string_view(": not enough memory\n")}) {
+    if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+  }
+  ::_exit(kFailed);
+}
 
 // Appends `text`, wrapped at blanks to kHelpWidth; continuation lines are indented to `column`.
 void append_wrapped(std::string& out, std::string_view text, std::size_t column) {
@@ -133,8 +145,11 @@ po::typed_value<std::vector<std::string>>* values(const char* name) {
   return po::value<std::vector<std::string>>()->value_name(name);
 }
 
+// Every tool makes its Options first, so what goes for all tools is arranged here.
 Options::Options(std::string synopsis, std::string about)
-    : synopsis_(std::move(synopsis)), about_(std::move(about)) {}
+    : synopsis_(std::move(synopsis)), about_(std::move(about)) {
+  std::set_new_handler(end_without_memory);
+}
 
 po::options_description_easy_init Options::section(const char* title) {
   sections_.push_back({title, {}});

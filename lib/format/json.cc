@@ -6,6 +6,31 @@
 #include <nlohmann/json.hpp>
 
 namespace fkt {
+namespace {
+
+constexpr int kDeepest = 100;
+
+bool nests_too_deeply(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); i++) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\') i++;
+    if (in_string) continue;
+    if (c == '[' || c == '{') depth++;
+    if (c == ']' || c == '}') depth--;
+    if (depth > kDeepest) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text) {
+  if (nests_too_deeply(text)) return nlohmann::json(nlohmann::json::value_t::discarded);
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
 
 std::string dump_json(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -13,6 +14,9 @@ namespace fkt {
 
 struct HitResults;
 
+// Returns what the text of a section says; a discarded value if it is no JSON, or nests deeper than
+// any section does: such a value could not be written again, because that recurs.
+nlohmann::json parse_json(std::string_view text);
 // Returns JSON text in which bytes that are no UTF-8 are replaced by U+FFFD.
 std::string dump_json(const nlohmann::json& json);
 

@@ -11,6 +11,7 @@
 #include "lib/base/text.h"
 #include "lib/format/json.h"
 #include "lib/format/json_members.h"
+#include "lib/format/limits.h"
 
 namespace fkt {
 namespace {
@@ -91,8 +92,9 @@ Totals totals(const Json& json) {
   if (per_cpu != json.end() && per_cpu->is_array()) {
     for (const Json& element : *per_cpu) {
       if (!element.is_object()) continue;
-      CpuTotals& cpu = t.per_cpu.emplace_back();
+      CpuTotals cpu;
       get(element, "cpu", cpu.cpu);
+      if (cpu.cpu >= kMaxCpus) continue;
       get(element, "events", cpu.events);
       get(element, "lost", cpu.lost);
       get(element, "discarded", cpu.discarded);
@@ -100,6 +102,7 @@ Totals totals(const Json& json) {
       get(element, "pages", cpu.pages);
       get(element, "gap_from", cpu.gap_from);
       get(element, "gap_lost", cpu.gap_lost);
+      t.per_cpu.push_back(cpu);
     }
   }
   return t;
@@ -116,7 +119,7 @@ Part part(const Json& json) {
     if (!element.is_object()) continue;
     get(element, "cpu", cpu.cpu);
     get(element, "lost", cpu.lost);
-    part.lost[cpu.cpu] = cpu.lost;
+    if (cpu.cpu < kMaxCpus) part.lost[cpu.cpu] = cpu.lost;
   }
   return part;
 }
@@ -178,7 +181,7 @@ Error in_section(const Section& section, const std::string& why) {
 }
 
 Status add_json(const Section& section, std::string_view text, TraceInfo& info) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = parse_json(text);
   if (!json.is_object()) return in_section(section, "it is not a JSON object");
   switch (section.header.type) {
     case FKT_SEC_PART:

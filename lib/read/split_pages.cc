@@ -265,7 +265,7 @@ void SplitPages::count_ends() {
   std::map<std::uint32_t, std::int64_t> more;
   for (const auto& [page, given] : given_) {
     for (const Moved& moved : given.moved) {
-      if (!moved.is_end) continue;
+      if (!moved.is_end || moved.from == kNowhere) continue;
       more[data_.pages[page].cpu]++;
       more[data_.pages[moved.from].cpu]--;
     }

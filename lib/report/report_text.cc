@@ -148,7 +148,7 @@ void Report::histogram() {
                           : room < kFewest    ? 1000
                                               : 100 / static_cast<double>(room);
   table.add({.left = true, .separated = true, .spare = 4}, [=](const Row& row) {
-    const auto stars = std::lround(percent(row.ticks, whole) / per_star);
+    const auto stars = std::lround(std::min(percent(row.ticks, whole), 100.0) / per_star);
     return stars > 0 ? Cell(std::string(static_cast<std::size_t>(stars), '*')) : Cell(kBlank);
   });
   table.footer({std::string("Total elapsed"), kBlank, Ticks{whole}, kBlank, kBlank, kBlank, kBlank,

@@ -446,7 +446,7 @@ Result<Sections> SliceWriter::make_tail() {
     if (type != FKT_SEC_TOTALS) {
       sections.copy(section);
     } else if (const Result<Payload> payload = Payload::read(section)) {
-      before = Json::parse(payload->text(), nullptr, /*allow_exceptions=*/false);
+      before = parse_json(payload->text());
     }
   }
   const std::vector<fkt_index_entry> entries = index();
