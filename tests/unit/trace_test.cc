@@ -417,3 +417,24 @@ TEST_CASE("an unfinished file tells of its programs' events, if they are its own
   fkt::test::write_file(beside, std::as_bytes(std::span(whole)));
   CHECK_FALSE(tells());
 }
+
+TEST_CASE("sections that no recorder writes") {
+  const auto opened = [](fkt_section type, const std::string& text) {
+    TraceBuilder b;
+    b.pid(0, 42).event(0, T, FKT_E_SYS_ENTRY, 39).event(0, T + 10, FKT_E_SYS_EXIT, 1);
+    b.section(type, text);
+    return Trace::from_bytes(b.finish());
+  };
+  const auto totals = [](const std::string& cpu) {
+    return R"({"events":2,"stop_clock":1,"per_cpu":[{"cpu":)" + cpu + R"(,"gap_lost":1}]})";
+  };
+  const Result<Trace> far = opened(FKT_SEC_TOTALS, totals("4294967295"));
+  REQUIRE(far);
+  CHECK(far->info().totals->per_cpu.empty());
+  const Result<Trace> near = opened(FKT_SEC_TOTALS, totals("3"));
+  REQUIRE(near);
+  CHECK(near->info().totals->per_cpu.size() == 1);
+  const std::string deep = R"({"x":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  const Result<Trace> nested = opened(FKT_SEC_TOTALS, deep);
+  CHECK((!nested || !nested->info().totals));
+}
