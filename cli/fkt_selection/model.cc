@@ -17,18 +17,18 @@ constexpr int kAtLeisure = 19;  // nice value of the lowest priority
 // How much longer the pass over the timeline takes than each of the others.
 constexpr double kTimelineWeight = 6;
 
-// Adds up the states of tasks on the way to another observer.
-class TaskSummer : public StateObserver {
+// Adds up the states of tasks on the way to the lanes.
+class TaskSummer {
  public:
-  TaskSummer(WindowStats& sums, StateObserver& next) : sums_(sums), next_(next) {}
-  void slice(const Slice& slice) override {
-    if (slice.kind == SliceKind::state) sums_.slice(slice);
-    next_.slice(slice);
+  TaskSummer(WindowStats& sums, LanePyramid& lanes) : sums_(sums), lanes_(lanes) {}
+  void add(const PackedSlice& slice) {
+    if (slice.kind == SliceKind::state) sums_.add_state(slice);
+    lanes_.add(slice);
   }
 
  private:
   WindowStats& sums_;
-  StateObserver& next_;
+  LanePyramid& lanes_;
 };
 
 }  // namespace

@@ -26,6 +26,23 @@ Meanings::Meanings(const Catalogue& catalogue, const SpanKinds& kinds) {
     meaning.bits = static_cast<std::uint8_t>(key->bits);
   }
   for (const std::uint16_t id : {FKT_E_MASK, FKT_E_TABLE}) meanings_[id].async = any_async;
+  for (const PairType& pair : catalogue.pairs()) {
+    whole_[pair.first & FKT_ID_MASK] = always_ends(pair);
+  }
+}
+
+bool Meanings::always_ends(const PairType& pair) const {
+  const Meaning& begins = (*this)[pair.begin];
+  const Meaning& ends = (*this)[pair.end];
+  if (begins.role != Role::begin || ends.role != Role::end) return false;
+  if (pair.begin == FKT_E_IRQ_ENTRY_NAMED) return false;
+  if (is_syscall(ends.kind)) return is_syscall(begins.kind);
+  if (begins.kind != ends.kind) return false;
+  if (!ends.same_key) return true;
+  // The argument of both events is the pair's number alone, and the key is the same part of it.
+  const bool same_part =
+      begins.word == 0 && ends.word == 0 && begins.shift == ends.shift && begins.bits == ends.bits;
+  return same_part && pair.number && !pair.value;
 }
 
 bool has_ordinary_switches(const Catalogue& catalogue) {

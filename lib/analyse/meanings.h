@@ -58,9 +58,15 @@ class Meanings {
  public:
   Meanings(const Catalogue& catalogue, const SpanKinds& kinds);
   const Meaning& operator[](std::uint16_t id) const { return meanings_[id & FKT_ID_MASK]; }
+  // Returns whether the end of such a pair always ends the span that its begin begins, if that is
+  // on top of its stack, and whether the begin's words do not matter to its type.
+  bool ends_its_begin(const PairType& pair) const { return whole_[pair.first & FKT_ID_MASK]; }
 
  private:
+  bool always_ends(const PairType& pair) const;
+
   std::array<Meaning, 1 << FKT_ID_BITS> meanings_{};
+  std::array<bool, 1 << FKT_ID_BITS> whole_{};  // by the first id of a pair
 };
 
 // Returns whether the catalogue's events of switches all have the form that TaskStates knows

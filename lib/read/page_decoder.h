@@ -105,12 +105,12 @@ class PageDecoder {
   // Sets `event` to the next event. After `damaged` it must not be called again.
   Step next(Event& event);
 
-  // Reads events as long as they are of the two most common forms (of a fixed number of words, or a
-  // whole pair). Calls one(id, clock, word) for an event: its id, its time (ticks), and the
-  // position of its word; both(pair, clock, end, word) for a pair, with the times of both of its
-  // events. What follows, whatever it is, is for next().
+  // Reads events before the word with the position `until`, as long as they are of the two most
+  // common forms (of a fixed number of words, or a whole pair). Calls one(id, clock) for an event,
+  // with its time (ticks), and both(pair, clock) for a pair, with the time of its end. What
+  // follows, whatever it is, is for next().
   template <class One, class Both>
-  void next_ids(One one, Both both);
+  void next_ids(std::uint32_t until, One one, Both both);
 
   // Events that follow: of a fixed number of words, or of pairs, with an end or without.
   struct Ahead {
@@ -266,19 +266,17 @@ inline PageDecoder::Step PageDecoder::next(Event& event) {
 // Where it is in the page is kept in variables of its own, because what is in the object would be
 // stored and loaded again for each word.
 template <class One, class Both>
-void PageDecoder::next_ids(One one, Both both) {
+void PageDecoder::next_ids(std::uint32_t until, One one, Both both) {
   if (half_id_ != 0) return;
   WordCursor words = words_;
   std::uint64_t clock = clock_;
   const auto read_one = [&] {
-    const std::size_t left = words.left();
     const std::uint64_t word = words.front();
     const std::uint16_t entry = (*table_)[fkt_word_id(word)];
-    const auto at = static_cast<std::uint32_t>(all_words_ - left);
     const std::uint64_t begin = fkt_word_clock(word, clock);
     if (entry <= WordTable::kMaxWords) {
-      if (begin > end_clock_ || entry >= left) return false;
-      one(static_cast<std::uint16_t>(fkt_word_id(word)), begin, at);
+      if (begin > end_clock_ || entry >= words.left()) return false;
+      one(static_cast<std::uint16_t>(fkt_word_id(word)), begin);
       clock = begin;
       words.take(1 + entry);
       return true;
@@ -287,12 +285,13 @@ void PageDecoder::next_ids(One one, Both both) {
     if ((entry & WordTable::kPair) == 0 || arg == 0) return false;
     const std::uint64_t end = begin + fkt_pair_ticks(arg);
     if (end > end_clock_) return false;
-    both(table_->pair(entry), begin, end, at);
+    both(table_->pair(entry), end);
     clock = end;
     words.take();
     return true;
   };
-  while (!words.at_end() && read_one()) {
+  const std::size_t keep = all_words_ - std::min<std::size_t>(until, all_words_);
+  while (words.left() > keep && read_one()) {
   }
   words_ = words;
   clock_ = clock;

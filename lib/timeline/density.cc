@@ -165,15 +165,12 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   };
   const std::uint8_t* const slots = slot_.data();
   std::uint64_t last = edge.first_clock;
-  const auto count = [&](std::uint16_t id, std::uint64_t clock, std::uint32_t word) {
-    if (word >= next_piece_at) begin_piece(clock, word);
+  const auto count = [&](std::uint16_t id, std::uint64_t clock) {
     in_piece[slots[id]] += !is_made_begin(id);
     last = clock;
   };
   // Both events are in the piece of their word.
-  const auto count_pair = [&](const PairType& pair, std::uint64_t clock, std::uint64_t end,
-                              std::uint32_t word) {
-    if (word >= next_piece_at) begin_piece(clock, word);
+  const auto count_pair = [&](const PairType& pair, std::uint64_t end) {
     const std::uint8_t begin_slot = slots[pair.begin], end_slot = slots[pair.end];
     in_piece[begin_slot] += 1 + (begin_slot == end_slot);
     in_piece[end_slot] += begin_slot != end_slot;
@@ -183,11 +180,12 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   Event event;
   PageDecoder::Step step{};
   do {
-    decoder.next_ids(count, count_pair);
+    decoder.next_ids(next_piece_at, count, count_pair);
     step = decoder.next(event);
     if (step == PageDecoder::Step::event) {
       const std::uint64_t words_offset = page.words_end - 8 * page.words.size();
-      count(event.id, event.clock, static_cast<std::uint32_t>((event.offset - words_offset) / 8));
+      begin_piece(event.clock, static_cast<std::uint32_t>((event.offset - words_offset) / 8));
+      count(event.id, event.clock);
     } else if (step == PageDecoder::Step::gap) {
       edge.gap_total = event.words[0];
       edge.gap_from = std::min(event.words[1], event.clock);

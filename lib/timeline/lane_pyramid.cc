@@ -10,10 +10,6 @@ constexpr std::uint64_t kEventsPerCell = 16;  // keeps the levels smaller than t
 constexpr std::uint64_t kAlwaysRoom = 1 << 16;
 constexpr std::size_t kManyLanes = 1 << 13;  // beyond this, lanes without an open cell are dropped
 
-std::uint64_t key_of(std::uint32_t lane, unsigned depth) {
-  return std::uint64_t{depth} << 32 | lane;
-}
-
 // What is common to the parts of which cells are made.
 const LaneCell& cell_of(const LaneCell& cell) {
   return cell;
@@ -38,23 +34,12 @@ LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t eve
     level.now = from_;
     width *= 2;
   } while (width <= span / kFewest);
+  finest_level_ = levels_.data();
 }
 
-void LanePyramid::slice(const Slice& slice) {
-  if (adds_to_open(slice)) return;
-  feed(finest_, key_of(lane_of(slice).packed(), slice.depth), lane_cell(slice));
+void LanePyramid::feed(const Slice& slice) {
+  feed(finest_, key_of(slice), lane_cell(slice));
   if (cells_ > (in_memory_ ? std::min(most_, kMostInMemory) : most_)) forget_finest();
-}
-
-// Adds a narrow slice to the cell that is open in its bucket, as most are: what feed() does then.
-inline bool LanePyramid::adds_to_open(const Slice& slice) {
-  Level& level = levels_[finest_];
-  const bool flushes = slice.to > level.now && slice.to - level.now >= level.width;
-  if (flushes || slice.to - slice.from >= level.width || slice.from < from_) return false;
-  Open& open = level.lanes[key_of(lane_of(slice).packed(), slice.depth)];
-  if (!open.open || slice.from - open.bucket >= level.width) return false;
-  open.all.add(slice);
-  return true;
 }
 
 template <class Part>
@@ -120,6 +105,7 @@ void LanePyramid::keep(std::size_t number, std::uint64_t key, const Gathered& ga
 void LanePyramid::forget_finest() {
   if (finest_ + 1 >= levels_.size()) return;
   const std::size_t gone = finest_++;
+  finest_level_ = &levels_[finest_];
   cells_ -= levels_[gone].cells.size();
   flush(gone, ~std::uint64_t{0});
   levels_[gone] = Level{.width = levels_[gone].width};

@@ -21,7 +21,7 @@
 
 namespace fkt {
 
-class LanePyramid : public StateObserver {
+class LanePyramid final : public StateObserver {
  public:
   static constexpr std::uint64_t kMostCells = 4 << 20;     // of 64 bytes, in a temporary file
   static constexpr std::uint64_t kMostInMemory = 3 << 18;  // if there is no temporary file
@@ -30,8 +30,15 @@ class LanePyramid : public StateObserver {
   // cells. late: how much later than others a slice may come (ticks). `tasks` is used by lanes().
   LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events, std::uint64_t late,
               const Tasks& tasks, std::uint64_t most = kMostCells);
+  LanePyramid(const LanePyramid&) = delete;
+  LanePyramid& operator=(const LanePyramid&) = delete;
 
-  void slice(const Slice& slice) override;
+  void slice(const Slice& slice) override { add(slice); }
+  // As slice(). AnySlice: Slice, or a class with the same members that converts to it.
+  template <class AnySlice>
+  void add(const AnySlice& slice) {
+    if (!adds_to_open(slice)) feed(slice);
+  }
   bool wants_events() const override { return false; }
   // Call after the last slice, before lanes() and complete().
   void finish();
@@ -85,6 +92,11 @@ class LanePyramid : public StateObserver {
       }
       return *open;
     }
+    // As operator[], but returns nullptr where that would need the hash table.
+    Open* recent(std::uint64_t key) {
+      const auto& [found, open] = recent_[key * kSpread >> kShift];
+      return found == key ? open : nullptr;
+    }
     Open* find(std::uint64_t key) {
       const auto found = lanes_.find(key);
       return found == lanes_.end() ? nullptr : &found->second;
@@ -113,7 +125,23 @@ class LanePyramid : public StateObserver {
   std::uint64_t bucket_of(const Level& level, std::uint64_t clock) const {
     return clock <= from_ ? from_ : clock - (clock - from_) % level.width;
   }
-  bool adds_to_open(const Slice& slice);
+  template <class AnySlice>
+  static std::uint64_t key_of(const AnySlice& slice) {
+    return std::uint64_t{slice.depth} << 32 | lane_of(slice).packed();
+  }
+  // Adds a narrow slice to the cell that is open in its bucket, as most are: what feed() does then.
+  // Returns false, and does nothing, if feed() must.
+  template <class AnySlice>
+  bool adds_to_open(const AnySlice& slice) {
+    Level& level = *finest_level_;
+    const bool flushes = slice.to > level.now && slice.to - level.now >= level.width;
+    if (flushes || slice.to - slice.from >= level.width || slice.from < from_) return false;
+    Open* const open = level.lanes.recent(key_of(slice));
+    if (open == nullptr || !open->open || slice.from - open->bucket >= level.width) return false;
+    open->all.add_slice(slice);
+    return true;
+  }
+  void feed(const Slice& slice);
   // Part: a LaneCell of one slice, or a Gathered.
   template <class Part>
   void feed(std::size_t level, std::uint64_t key, const Part& part);
@@ -134,7 +162,8 @@ class LanePyramid : public StateObserver {
   const Tasks& tasks_;
   std::uint64_t most_;
   std::uint64_t cells_ = 0;
-  std::size_t finest_ = 0;  // number of the finest level that is kept
+  std::size_t finest_ = 0;         // number of the finest level that is kept
+  Level* finest_level_ = nullptr;  // that level
   bool in_memory_ = false;
   std::vector<Level> levels_;
 };

@@ -70,7 +70,9 @@ struct LanePicture {
 // Returns the cell of a single slice.
 LaneCell lane_cell(const Slice& slice);
 // Returns the lane to which the slice belongs.
-constexpr LaneId lane_of(const Slice& slice) {
+// AnySlice: Slice, or a class with the same members.
+template <class AnySlice>
+constexpr LaneId lane_of(const AnySlice& slice) {
   if (slice.kind == SliceKind::async) return {LaneKind::async, slice.value};
   const bool of_task = slice.kind == SliceKind::state || slice.kind == SliceKind::call;
   return of_task ? LaneId{LaneKind::task, slice.task} : LaneId{LaneKind::cpu, slice.cpu};
@@ -86,7 +88,8 @@ struct Gathered {
   explicit Gathered(const LaneCell& one);
   void add(const LaneCell& one);
   // As of lane_cell(one), without making it.
-  void add(const Slice& one) {
+  template <class AnySlice>
+  void add_slice(const AnySlice& one) {
     const std::uint64_t ticks = one.to - one.from;
     if (one.kind == SliceKind::state) states[one.value & 3] += ticks;
     cell.count++;

@@ -293,6 +293,9 @@ inline Slice StateTracker::span_slice(const Stack& stack, std::uint32_t number, 
 inline bool StateTracker::is_plain(const PageDecoder::WholePair& pair, const Stack& stack,
                                    std::uint64_t number) const {
   const Meaning& begins = (*meanings_)[pair.type->begin];
+  if (meanings_->ends_its_begin(*pair.type)) {
+    return open_around(stack, begins.kind) == stack.size();
+  }
   const Meaning& ends = (*meanings_)[pair.type->end];
   if (begins.role != Role::begin || ends.role != Role::end) return false;
   if (pair.type->begin == FKT_E_IRQ_ENTRY_NAMED) return false;

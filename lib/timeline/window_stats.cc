@@ -45,15 +45,9 @@ void WindowStats::slice(const Slice& slice) {
         add_duration(slice.value, slice.to - slice.from);
       }
       break;
-    case SliceKind::state: {
-      OfTask& task = element(by_task_, slice.task);
-      task.states[slice.value & 3] += to - from;
-      const bool waited = slice.value == static_cast<std::uint32_t>(TaskState::ready);
-      if (!waited || !slice.begun || !slice.ended) break;
-      task.waits++;
-      task.longest_wait = std::max(task.longest_wait, slice.to - slice.from);
+    case SliceKind::state:
+      add_state(slice);
       break;
-    }
   }
 }
 

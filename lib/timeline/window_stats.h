@@ -3,6 +3,7 @@
 // took, what each task waited for, and what each CPU did.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -16,7 +17,7 @@ namespace fkt {
 // Statistics of [from, to) (ticks): calls and interrupts that began and ended in it, events,
 // states. They equal the figures of an Analysis whose Selection is that part
 // (lib/analyse/analysis.h).
-class WindowStats : public StateObserver {
+class WindowStats final : public StateObserver {
  public:
   struct OfTask {
     std::array<std::uint64_t, 4> states{};      // ticks in the window, by TaskState
@@ -33,6 +34,19 @@ class WindowStats : public StateObserver {
       : from_(from), to_(to), tasks_(tasks) {}
 
   void slice(const Slice& slice) override;
+  // As slice() for a slice of SliceKind::state. AnySlice: Slice, or a class with the same members.
+  template <class AnySlice>
+  void add_state(const AnySlice& slice) {
+    const std::uint64_t from = std::max(slice.from, from_), to = std::min(slice.to, to_);
+    if (to < from) return;
+    if (slice.task >= by_task_.size()) by_task_.resize(slice.task + 1);
+    OfTask& task = by_task_[slice.task];
+    task.states[slice.value & 3] += to - from;
+    const bool waited = slice.value == static_cast<std::uint32_t>(TaskState::ready);
+    if (!waited || !slice.begun || !slice.ended) return;
+    task.waits++;
+    task.longest_wait = std::max(task.longest_wait, slice.to - slice.from);
+  }
   void event(const Event& event, TaskIndex running, const Step& step) override;
   // Takes events, types, CPUs and how long each task ran from the analysis, which must have been
   // finished and whose selection is the window; moves the histograms out of it. Types and tasks are

@@ -153,6 +153,50 @@ TEST_CASE("in bursts: calls of functions that are written at their ends") {
   }
 }
 
+// Each kind of pair whose end may end something else than what its begin has begun, and of those
+// whose end cannot (Meanings::ends_its_begin).
+TEST_CASE("in bursts: pairs whose ends have other keys, or are of other kinds") {
+  const std::string lines =
+      "event\t7a0\ta_begin\t0\tbegin:a\t0\tnr:u:0:0:24:key\n"
+      "event\t7a1\ta_end\t0\tend:a\t0\tnr:u:0:0:24:key\n"
+      "event\t7a2\ta_end_shifted\t0\tend:a\t0\tnr:u:0:1:23:key\n"
+      "event\t7a3\tb_begin\t0\tbegin:b\t0\tnr:u:0:0:24:key\n"
+      "event\t7a4\tb_end\t0\tend:b\t0\tnr:u:0:0:24:key\n"
+      "event\t7a5\tc_begin\t0\tbegin:c\t0\t\n"
+      "event\t7a6\tc_end\t0\tend:c\t0\t\n"
+      "pair\tf00\t16\t7a0\t7a1\tnumber\n"
+      "pair\tf10\t16\t7a0\t7a1\tvalue\n"
+      "pair\tf20\t16\t7a0\t7a1\tnumber+value<<1\n"
+      "pair\tf30\t16\t7a0\t7a2\tnumber\n"
+      "pair\tf40\t16\t7a0\t7a4\tnumber\n"
+      "pair\tf50\t16\t7a5\t7a6\tnumber\n"
+      "pair\tf60\t16\t7a6\t7a5\tnumber\n";
+  std::mt19937 random(3);
+  for (unsigned seed = 0; seed < 20; seed++) {
+    INFO("seed " << seed);
+    TraceBuilder b;
+    b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + lines);
+    b.pid(0, 42).pid(1, 43);
+    std::uint64_t clock = T;
+    for (unsigned n = 0; n < 2000; n++) {
+      const auto cpu = static_cast<std::uint32_t>(random() % 2);
+      const auto number = static_cast<std::uint32_t>(random() % 3);
+      clock += 1 + random() % 9;
+      if (random() % 3 == 0) {
+        b.event(cpu, clock, static_cast<std::uint16_t>(0x7a0 + random() % 7), number);
+      } else {
+        const auto id = static_cast<std::uint16_t>(0xf00 + random() % 7 * 16 + number);
+        b.event(cpu, clock, id, fkt_pair_arg(random() % 9, static_cast<int>(random() % 3)));
+        clock += 9;
+      }
+    }
+    const Bytes file = b.finish();
+    check_same(file);
+    const auto [bursts, all] = in_bursts(file);
+    CHECK(bursts > all / 8);
+  }
+}
+
 TEST_CASE("in bursts: damaged recordings, many CPUs") {
   std::mt19937 random(11);
   for (unsigned seed = 0; seed < 20; seed++) {
