@@ -134,6 +134,12 @@ constexpr struct {
 #include <fkt/events.def>
 };
 
+// Most flags of a table: each of them is looked at for each value.
+constexpr std::size_t kMostFlags = 1024;
+// Most fields, layers and ends of spans that events have by their keys, as each event with a key of
+// the table has all of them: 50,000 functions with eight fields in four kinds of events.
+constexpr std::size_t kMostByKey = 1 << 21;
+
 Error malformed(std::size_t line, std::string_view why) {
   return {ErrorCode::damaged, fmt::format("catalogue: line {}: {}", line, why)};
 }
@@ -260,8 +266,9 @@ bool Catalogue::parse_flag(std::string_view line) {
   std::pair<std::uint64_t, std::string> flag(bits, take_until(line, '\t'));
   auto& flags = flags_[std::string(table)];
   // Definitions may come several times in a recording.
-  if (std::ranges::find(flags, flag) == flags.end()) flags.push_back(std::move(flag));
-  return true;
+  if (std::ranges::find(flags, flag) != flags.end()) return true;
+  flags.push_back(std::move(flag));
+  return flags.size() <= kMostFlags;
 }
 
 // The columns after "values": table of the key's names, first and last number, fields. Words of the
@@ -289,6 +296,7 @@ void Catalogue::give_values(const std::string& table, const KeyedFields& keyed) 
   for (EventType& event : events_) {
     const Field* const key = event.field(FieldUse::key);
     if (event.words || key == nullptr || key->names != table) continue;
+    if (!has_room(1 + keyed.fields.size())) return;
     const unsigned own = std::ranges::max_element(event.fields, {}, &Field::word)->word;
     event.values.push_back(keyed);
     for (Field& field : event.values.back().fields) field.word += own;
@@ -312,7 +320,9 @@ bool Catalogue::parse_in(std::string_view line) {
 void Catalogue::give_layer(const std::string& table, const KeyedLayer& keyed) {
   for (EventType& event : events_) {
     const Field* const key = event.field(FieldUse::key);
-    if (key != nullptr && key->names == table) event.layers.push_back(keyed);
+    if (key == nullptr || key->names != table) continue;
+    if (!has_room(1)) return;
+    event.layers.push_back(keyed);
   }
 }
 
@@ -340,7 +350,9 @@ bool Catalogue::parse_async(std::string_view line) {
 void Catalogue::give_async(const std::string& table, const KeyedAsync& keyed) {
   for (EventType& event : events_) {
     const Field* const key = event.field(FieldUse::key);
-    if (key != nullptr && key->names == table) event.async.push_back(keyed);
+    if (key == nullptr || key->names != table) continue;
+    if (!has_room(1)) return;
+    event.async.push_back(keyed);
   }
 }
 
@@ -409,7 +421,7 @@ std::string Catalogue::parse_line(std::string_view line) {
   } else if (kind == "name" && !parse_name(line)) {
     return "not a table of names, a number and its name";
   } else if (kind == "flag" && !parse_flag(line)) {
-    return "not a table of flags, bits and their name";
+    return "not a table of flags, bits and their name, or too many of them";
   } else if (kind == "values") {
     return parse_values(line);
   } else if (kind == "in" && !parse_in(line)) {
@@ -421,7 +433,9 @@ std::string Catalogue::parse_line(std::string_view line) {
 }
 
 // Called after all lines are parsed: events use tables and values from any of them.
-void Catalogue::finish_lines() {
+// Returns false when these are too many.
+bool Catalogue::finish_lines() {
+  by_key_ = 0;
   for (EventType& event : events_) {
     name_fields(event.fields);
     event.values.clear();
@@ -440,6 +454,13 @@ void Catalogue::finish_lines() {
     std::ranges::sort(event.layers, {}, &KeyedLayer::first);
     std::ranges::stable_sort(event.async, {}, &KeyedAsync::first);
   }
+  return by_key_ <= kMostByKey;
+}
+
+// Counts what an event is to have by its key. Returns false when that is too much.
+bool Catalogue::has_room(std::size_t more) {
+  if (by_key_ <= kMostByKey) by_key_ += more;
+  return by_key_ <= kMostByKey;
 }
 
 Result<Catalogue> Catalogue::parse(std::string_view lines) {
@@ -451,7 +472,9 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
     return wrong.empty();
   };
   if (!for_each_line(lines, parse_line)) return error;
-  catalogue.finish_lines();
+  if (!catalogue.finish_lines()) {
+    return Error{ErrorCode::damaged, "catalogue: too many fields, layers or spans by number"};
+  }
   return catalogue;
 }
 
@@ -461,8 +484,7 @@ std::size_t Catalogue::define(std::string_view lines) {
     if (!parse_line(line).empty() && bad_line == 0) bad_line = number;
     return true;
   });
-  finish_lines();
-  return bad_line;
+  return finish_lines() ? bad_line : std::max<std::size_t>(bad_line, 1);
 }
 
 std::string Catalogue::to_lines() const {

@@ -214,7 +214,8 @@ class Catalogue {
  private:
   void add(EventType event);
   std::string parse_line(std::string_view line);
-  void finish_lines();
+  bool finish_lines();
+  bool has_room(std::size_t more);
   void name_fields(std::vector<Field>& fields) const;
   bool parse_flag(std::string_view line);
   bool parse_name(std::string_view line);
@@ -238,7 +239,8 @@ class Catalogue {
   std::map<std::string, std::map<std::uint64_t, KeyedFields>> values_;
   std::vector<std::pair<std::string, KeyedLayer>> in_;     // by table of names, as in their lines
   std::vector<std::pair<std::string, KeyedAsync>> async_;  // likewise
-  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};     // index into events_; -1: none
+  std::size_t by_key_ = 0;  // what finish_lines() has given to events by their keys
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
 };
 
 }  // namespace fkt

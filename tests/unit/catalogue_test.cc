@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/core.h>
+
 #include <catch2/catch.hpp>
 
 using fkt::Catalogue;
@@ -359,4 +361,30 @@ TEST_CASE("lines \"async\": ends of asynchronous spans, by the event's key") {
     CAPTURE(line);
     CHECK_FALSE(Catalogue::parse(lines + line));
   }
+}
+
+TEST_CASE("a catalogue that asks for very much is damage") {
+  std::string flags = Catalogue::builtin().to_lines();
+  for (int i = 0; i < 1024; i++) flags += "flag\tmany\t" + std::to_string(i) + "\tx\n";
+  CHECK(Catalogue::parse(flags));
+  CHECK_FALSE(Catalogue::parse(flags + "flag\tmany\t1024\tx\n"));
+
+  // Each event with a key of the table gets the fields.
+  std::string lines = "values\tT\t0\t0\ta:u:1:0:64";
+  for (int i = 1; i < 1000; i++) lines += " a:u:1:0:64";
+  lines += "\n";
+  const auto add_events = [&](unsigned from, unsigned to) {
+    for (unsigned id = from; id < to; id++) {
+      lines += fmt::format("event\t{:x}\te{}\t0\tpoint\tvar\tk:T:1:0:24:key\n", id, id);
+    }
+  };
+  add_events(0x20, 0x30);
+  CHECK(Catalogue::parse(lines));
+  Catalogue catalogue = *Catalogue::parse(lines);
+  add_events(0x30, 0x7c0);
+  CHECK(Catalogue::parse(lines));
+  std::string twice = lines;
+  twice += "values" + lines.substr(6, lines.find('\n') - 5).replace(3, 4, "1\t1\t");
+  CHECK_FALSE(Catalogue::parse(twice));
+  CHECK(catalogue.define(twice.substr(lines.size())) == 0);
 }
