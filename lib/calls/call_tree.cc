@@ -2,6 +2,7 @@
 #include "lib/calls/call_tree.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include <fmt/core.h>
@@ -96,16 +97,23 @@ void CallTree::finish() {
 void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time) {
   const auto& nodes = tree.nodes();
   std::vector<std::string> lines;
+  std::vector<const CallTree::Node*> path;
   for (const CallTree::Node& node : nodes) {
     const std::uint64_t value = time.whole(node.own);
     if (value == 0) continue;
-    std::string path;
+    path.clear();
     for (const CallTree::Node* at = &node; at->depth > 0; at = &nodes[at->parent]) {
-      std::string name = tree.label(*at);
-      std::replace(name.begin(), name.end(), ';', ':');  // ';' separates the calls of a path
-      path = path.empty() ? name : name + ';' + path;
+      path.push_back(at);
     }
-    lines.push_back(fmt::format("{} {}\n", path, value));
+    std::string& line = lines.emplace_back();
+    for (const CallTree::Node* const at : path | std::views::reverse) {
+      if (!line.empty()) line += ';';
+      const std::size_t begin = line.size();
+      line += tree.label(*at);
+      // ';' separates the calls of a path.
+      std::replace(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), ';', ':');
+    }
+    line += fmt::format(" {}\n", value);
   }
   std::sort(lines.begin(), lines.end());
   for (const std::string& line : lines) out.put(line);
