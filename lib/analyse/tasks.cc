@@ -91,6 +91,7 @@ Tasks Tasks::at(TaskIndex count, const std::vector<Number>& numbers) const {
   then.descendants_ = descendants_;
   then.filter_pid_ = filter_pid_;
   then.tasks_.resize(count);
+  then.most_ = size();
   then.by_tid_.resize(by_tid_.size(), kNoTask);
   then.by_cpu_.resize(by_cpu_.size(), kNoTask);
   then.idle_names_.resize(by_cpu_.size());
@@ -180,6 +181,7 @@ std::vector<TaskIndex> Tasks::restore(const Checkpoint& checkpoint) {
 TaskIndex Tasks::add(std::uint32_t tid, std::uint32_t tgid) {
   const TaskIndex index = size();
   if (tid >= by_tid_.size()) by_tid_.resize(tid + 1, kNoTask);
+  if (is_full()) return by_tid_[tid] = index - 1;
   by_tid_[tid] = index;
   TaskInfo& task = tasks_.emplace_back();
   task.tid = tid;
@@ -195,7 +197,9 @@ TaskIndex Tasks::idle(std::uint32_t cpu) {
     by_cpu_.resize(cpu + 1, kNoTask);
     idle_names_.resize(cpu + 1);
   }
-  if (by_cpu_[cpu] == kNoTask) {
+  if (by_cpu_[cpu] == kNoTask && is_full()) {
+    by_cpu_[cpu] = size() - 1;
+  } else if (by_cpu_[cpu] == kNoTask) {
     by_cpu_[cpu] = size();
     idle_names_[cpu] = fmt::format("{}/CPU {}", zero_name(), cpu);
     TaskInfo& task = tasks_.emplace_back();

@@ -82,7 +82,8 @@ class Tasks {
   };
   // Returns the numbers of the tasks that later events may name.
   std::vector<Number> numbers() const;
-  // Returns the tasks as they were when `numbers` was taken and size() was `count`.
+  // Returns the tasks as they were when `numbers` was taken and size() was `count`. It never has
+  // more tasks than this one: what a contradictory recording adds counts as the last of them.
   Tasks at(TaskIndex count, const std::vector<Number>& numbers) const;
 
   // Writes the tasks that later events may name, those marked in `used` (by index), and their
@@ -109,6 +110,7 @@ class Tasks {
 
  private:
   Tasks() = default;
+  bool is_full() const { return size() >= most_ && size() > 0; }
   TaskIndex add(std::uint32_t tid, std::uint32_t tgid);
   void change(const Event& event, TaskIndex running);
   void mark_command(const std::vector<Task>& listed);
@@ -123,6 +125,7 @@ class Tasks {
   std::uint32_t command_pid_ = 0;  // 0: nothing was run or chosen
   TaskIndex listed_at_end_ =
       0;  // number of tasks, from index 0 on, that are from the list made at the end
+  TaskIndex most_ = kNoTask;  // maximum of size()
   bool filtered_ = false;
   bool restricted_ = false;
   bool descendants_ = false;  // with filtered_: children of members are members

@@ -138,3 +138,19 @@ TEST_CASE("thread 0 of a restricted recording is any other, not the idle task al
   CHECK(a.dump().find("switch state=S, next=0 other") != std::string::npos);
   CHECK(a.dump().find("idle") == std::string::npos);
 }
+
+TEST_CASE("what continues from a copy never has more tasks than the whole") {
+  Tasks whole((TraceInfo()));
+  whole.by_tid(42);
+  const std::vector<Tasks::Number> numbers = whole.numbers();
+  const TaskIndex count = whole.size();
+  whole.idle(1);
+  whole.by_tid(77);
+  Tasks then = whole.at(count, numbers);
+  for (std::uint32_t n = 0; n < 9; n++) {
+    CHECK(then.by_tid(100 + n) < whole.size());
+    CHECK(then.idle(n) < whole.size());
+  }
+  CHECK(then.by_tid(42) == whole.by_tid(42));
+  CHECK(then.size() == whole.size());
+}
