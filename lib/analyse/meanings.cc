@@ -39,7 +39,8 @@ bool Meanings::always_ends(const PairType& pair) const {
   if (is_syscall(ends.kind)) return is_syscall(begins.kind);
   if (begins.kind != ends.kind) return false;
   if (!ends.same_key) return true;
-  // The argument of both events is the pair's number alone, and the key is the same part of it.
+  // Equal keys: both events have the pair's number as their argument, and their key is in the same
+  // bits of it.
   const bool same_part =
       begins.word == 0 && ends.word == 0 && begins.shift == ends.shift && begins.bits == ends.bits;
   return same_part && pair.number && !pair.value;

@@ -58,8 +58,9 @@ class Meanings {
  public:
   Meanings(const Catalogue& catalogue, const SpanKinds& kinds);
   const Meaning& operator[](std::uint16_t id) const { return meanings_[id & FKT_ID_MASK]; }
-  // Returns whether the end of such a pair always ends the span that its begin begins, if that is
-  // on top of its stack, and whether the begin's words do not matter to its type.
+  // Returns true if the end event of such a pair always ends the span that the pair's begin event
+  // has opened, provided that no other span was opened between them; false: it depends on the keys
+  // of the two events.
   bool ends_its_begin(const PairType& pair) const { return whole_[pair.first & FKT_ID_MASK]; }
 
  private:

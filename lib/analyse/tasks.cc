@@ -197,18 +197,16 @@ TaskIndex Tasks::idle(std::uint32_t cpu) {
     by_cpu_.resize(cpu + 1, kNoTask);
     idle_names_.resize(cpu + 1);
   }
-  if (by_cpu_[cpu] == kNoTask && is_full()) {
-    by_cpu_[cpu] = size() - 1;
-  } else if (by_cpu_[cpu] == kNoTask) {
-    by_cpu_[cpu] = size();
-    idle_names_[cpu] = fmt::format("{}/CPU {}", zero_name(), cpu);
-    TaskInfo& task = tasks_.emplace_back();
-    task.leader = by_cpu_[cpu];
-    task.idle_cpu = cpu;
-    task.idle = true;
-    task.kernel = true;
-    task.member = !filtered_;
-  }
+  if (by_cpu_[cpu] != kNoTask) return by_cpu_[cpu];
+  if (is_full()) return by_cpu_[cpu] = size() - 1;
+  by_cpu_[cpu] = size();
+  idle_names_[cpu] = fmt::format("{}/CPU {}", zero_name(), cpu);
+  TaskInfo& task = tasks_.emplace_back();
+  task.leader = by_cpu_[cpu];
+  task.idle_cpu = cpu;
+  task.idle = true;
+  task.kernel = true;
+  task.member = !filtered_;
   return by_cpu_[cpu];
 }
 

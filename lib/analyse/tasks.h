@@ -82,8 +82,9 @@ class Tasks {
   };
   // Returns the numbers of the tasks that later events may name.
   std::vector<Number> numbers() const;
-  // Returns the tasks as they were when `numbers` was taken and size() was `count`. It never has
-  // more tasks than this one: what a contradictory recording adds counts as the last of them.
+  // Returns the tasks as they were when `numbers` was taken and size() was `count`. size() of
+  // the result never exceeds that of this object: further tasks, which only a recording with
+  // contradictory clocks has, are given the index of the last one.
   Tasks at(TaskIndex count, const std::vector<Number>& numbers) const;
 
   // Writes the tasks that later events may name, those marked in `used` (by index), and their

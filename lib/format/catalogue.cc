@@ -134,10 +134,11 @@ constexpr struct {
 #include <fkt/events.def>
 };
 
-// Most flags of a table: each of them is looked at for each value.
+// Maximum number of flags in a table, as all of them are compared with each value.
 constexpr std::size_t kMostFlags = 1024;
-// Most fields, layers and ends of spans that events have by their keys, as each event with a key of
-// the table has all of them: 50,000 functions with eight fields in four kinds of events.
+// Maximum number of fields, layers and spans that the lines "values", "in" and "async" give to
+// events. Each event with a key of the line's table gets its own copy. Enough for 50,000 functions
+// with eight fields each in four kinds of events.
 constexpr std::size_t kMostByKey = 1 << 21;
 
 Error malformed(std::size_t line, std::string_view why) {
@@ -267,8 +268,9 @@ bool Catalogue::parse_flag(std::string_view line) {
   auto& flags = flags_[std::string(table)];
   // Definitions may come several times in a recording.
   if (std::ranges::find(flags, flag) != flags.end()) return true;
+  if (flags.size() == kMostFlags) return false;
   flags.push_back(std::move(flag));
-  return flags.size() <= kMostFlags;
+  return true;
 }
 
 // The columns after "values": table of the key's names, first and last number, fields. Words of the
@@ -433,7 +435,7 @@ std::string Catalogue::parse_line(std::string_view line) {
 }
 
 // Called after all lines are parsed: events use tables and values from any of them.
-// Returns false when these are too many.
+// Returns false when the lines give more than kMostByKey to the events; the rest is left out.
 bool Catalogue::finish_lines() {
   by_key_ = 0;
   for (EventType& event : events_) {
@@ -457,7 +459,7 @@ bool Catalogue::finish_lines() {
   return by_key_ <= kMostByKey;
 }
 
-// Counts what an event is to have by its key. Returns false when that is too much.
+// Counts what a line is about to give to an event. Returns false when the sum exceeds kMostByKey.
 bool Catalogue::has_room(std::size_t more) {
   if (by_key_ <= kMostByKey) by_key_ += more;
   return by_key_ <= kMostByKey;
@@ -479,12 +481,13 @@ Result<Catalogue> Catalogue::parse(std::string_view lines) {
 }
 
 std::size_t Catalogue::define(std::string_view lines) {
-  std::size_t bad_line = 0;
+  std::size_t bad_line = 0, last_line = 0;
   for_each_line(lines, [&](std::string_view line, std::size_t number) {
     if (!parse_line(line).empty() && bad_line == 0) bad_line = number;
+    last_line = number;
     return true;
   });
-  return finish_lines() ? bad_line : std::max<std::size_t>(bad_line, 1);
+  return finish_lines() || bad_line != 0 ? bad_line : last_line;
 }
 
 std::string Catalogue::to_lines() const {

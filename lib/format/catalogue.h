@@ -177,8 +177,8 @@ class Catalogue {
   // are ignored. Error (damaged): names the line.
   static Result<Catalogue> parse(std::string_view lines);
   // Adds lines that were written after the catalogue's own (FKT_SEC_DEFINITIONS). Returns the
-  // number of the first one that makes no sense, or contradicts what is known, and is left out; 0:
-  // all are good.
+  // number of the first one that makes no sense, or contradicts what is known, and is left out; of
+  // the last one if the lines give too many fields, layers or spans to events; 0: all are good.
   std::size_t define(std::string_view lines);
   // Returns the text of the section, from which parse() makes an equal catalogue.
   std::string to_lines() const;
@@ -239,8 +239,8 @@ class Catalogue {
   std::map<std::string, std::map<std::uint64_t, KeyedFields>> values_;
   std::vector<std::pair<std::string, KeyedLayer>> in_;     // by table of names, as in their lines
   std::vector<std::pair<std::string, KeyedAsync>> async_;  // likewise
-  std::size_t by_key_ = 0;  // what finish_lines() has given to events by their keys
-  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};  // index into events_; -1: none
+  std::size_t by_key_ = 0;                                 // the sum that kMostByKey limits
+  std::array<std::int16_t, 1 << FKT_ID_BITS> by_id_{};     // index into events_; -1: none
 };
 
 }  // namespace fkt

@@ -34,7 +34,7 @@ class LanePyramid final : public StateObserver {
   LanePyramid& operator=(const LanePyramid&) = delete;
 
   void slice(const Slice& slice) override { add(slice); }
-  // As slice(). AnySlice: Slice, or a class with the same members that converts to it.
+  // Adds a slice, as slice() does. AnySlice is Slice or PackedSlice (lib/timeline/slice_relay.h).
   template <class AnySlice>
   void add(const AnySlice& slice) {
     if (!adds_to_open(slice)) feed(slice);

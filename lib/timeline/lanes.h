@@ -70,7 +70,7 @@ struct LanePicture {
 // Returns the cell of a single slice.
 LaneCell lane_cell(const Slice& slice);
 // Returns the lane to which the slice belongs.
-// AnySlice: Slice, or a class with the same members.
+// AnySlice is Slice or PackedSlice (lib/timeline/slice_relay.h).
 template <class AnySlice>
 constexpr LaneId lane_of(const AnySlice& slice) {
   if (slice.kind == SliceKind::async) return {LaneKind::async, slice.value};

@@ -34,7 +34,8 @@ class WindowStats final : public StateObserver {
       : from_(from), to_(to), tasks_(tasks) {}
 
   void slice(const Slice& slice) override;
-  // As slice() for a slice of SliceKind::state. AnySlice: Slice, or a class with the same members.
+  // Adds a slice of SliceKind::state, as slice() does. AnySlice is Slice or PackedSlice
+  // (lib/timeline/slice_relay.h).
   template <class AnySlice>
   void add_state(const AnySlice& slice) {
     const std::uint64_t from = std::max(slice.from, from_), to = std::min(slice.to, to_);

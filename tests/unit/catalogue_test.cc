@@ -387,4 +387,7 @@ TEST_CASE("a catalogue that asks for very much is damage") {
   twice += "values" + lines.substr(6, lines.find('\n') - 5).replace(3, 4, "1\t1\t");
   CHECK_FALSE(Catalogue::parse(twice));
   CHECK(catalogue.define(twice.substr(lines.size())) == 0);
+  // Definitions that come later say so with the number of their last line.
+  Catalogue full = *Catalogue::parse(lines);
+  CHECK(full.define(twice.substr(lines.size())) == 1);
 }
