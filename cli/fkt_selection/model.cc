@@ -21,6 +21,7 @@ constexpr double kTimelineWeight = 6;
 class TaskSummer {
  public:
   TaskSummer(WindowStats& sums, LanePyramid& lanes) : sums_(sums), lanes_(lanes) {}
+  Buckets buckets() const { return lanes_.buckets(); }
   void add(const PackedSlice& slice) {
     if (slice.kind == SliceKind::state) sums_.add_state(slice);
     lanes_.add(slice);

@@ -10,9 +10,9 @@ constexpr std::uint64_t kEventsPerCell = 16;  // keeps the levels smaller than t
 constexpr std::uint64_t kAlwaysRoom = 1 << 16;
 constexpr std::size_t kManyLanes = 1 << 13;  // beyond this, lanes without an open cell are dropped
 
-// What is common to the parts of which cells are made.
-const LaneCell& cell_of(const LaneCell& cell) {
-  return cell;
+// What has the times and the number of slices of a part.
+const PackedSlice& cell_of(const PackedSlice& slice) {
+  return slice;
 }
 const LaneCell& cell_of(const Gathered& gathered) {
   return gathered.cell;
@@ -37,8 +37,8 @@ LanePyramid::LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t eve
   finest_level_ = levels_.data();
 }
 
-void LanePyramid::feed(const Slice& slice) {
-  feed(finest_, key_of(slice), lane_cell(slice));
+void LanePyramid::feed(const PackedSlice& slice) {
+  feed(finest_, key_of(slice), slice);
   if (cells_ > (in_memory_ ? std::min(most_, kMostInMemory) : most_)) forget_finest();
 }
 
@@ -46,7 +46,7 @@ template <class Part>
 inline void LanePyramid::feed(std::size_t number, std::uint64_t key, const Part& part) {
   if (number >= levels_.size()) return;
   Level& level = levels_[number];
-  const LaneCell& cell = cell_of(part);
+  const auto& cell = cell_of(part);
   // A narrow slice ends in the bucket in which it begins or in the next one, and comes late_ ticks
   // later at most: buckets before that get no more slices.
   if (cell.to > level.now && cell.to - level.now >= level.width) {

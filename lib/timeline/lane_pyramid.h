@@ -33,10 +33,12 @@ class LanePyramid final : public StateObserver {
   LanePyramid(const LanePyramid&) = delete;
   LanePyramid& operator=(const LanePyramid&) = delete;
 
-  void slice(const Slice& slice) override { add(slice); }
-  // Adds a slice, as slice() does. AnySlice is Slice or PackedSlice (lib/timeline/slice_relay.h).
-  template <class AnySlice>
-  void add(const AnySlice& slice) {
+  void slice(const Slice& slice) override { add(PackedSlice::of(slice)); }
+  void slices(const SliceGroup& group) override { add(PackedSlice::of(group)); }
+  // Those of the finest level.
+  Buckets buckets() const override { return {from_, levels_[0].width}; }
+  // Adds a slice or a group, as slice() and slices() do.
+  void add(const PackedSlice& slice) {
     if (!adds_to_open(slice)) feed(slice);
   }
   bool wants_events() const override { return false; }
@@ -125,24 +127,22 @@ class LanePyramid final : public StateObserver {
   std::uint64_t bucket_of(const Level& level, std::uint64_t clock) const {
     return clock <= from_ ? from_ : clock - (clock - from_) % level.width;
   }
-  template <class AnySlice>
-  static std::uint64_t key_of(const AnySlice& slice) {
+  static std::uint64_t key_of(const PackedSlice& slice) {
     return std::uint64_t{slice.depth} << 32 | lane_of(slice).packed();
   }
-  // Adds a narrow slice to the cell that is open in its bucket, as most are: what feed() does then.
+  // Adds what is narrow to the cell that is open in its bucket, as most are: what feed() does then.
   // Returns false, and does nothing, if feed() must.
-  template <class AnySlice>
-  bool adds_to_open(const AnySlice& slice) {
+  bool adds_to_open(const PackedSlice& slice) {
     Level& level = *finest_level_;
     const bool flushes = slice.to > level.now && slice.to - level.now >= level.width;
-    if (flushes || slice.to - slice.from >= level.width || slice.from < from_) return false;
+    if (flushes || slice.longest >= level.width || slice.from < from_) return false;
     Open* const open = level.lanes.recent(key_of(slice));
     if (open == nullptr || !open->open || slice.from - open->bucket >= level.width) return false;
-    open->all.add_slice(slice);
+    open->all.add(slice);
     return true;
   }
-  void feed(const Slice& slice);
-  // Part: a LaneCell of one slice, or a Gathered.
+  void feed(const PackedSlice& slice);
+  // Part: a PackedSlice, or a Gathered.
   template <class Part>
   void feed(std::size_t level, std::uint64_t key, const Part& part);
   void flush(std::size_t level, std::uint64_t before);

@@ -5,21 +5,25 @@
 
 namespace fkt {
 
-LaneCell lane_cell(const Slice& slice) {
+LaneCell lane_cell(const PackedSlice& slice) {
   return {.kind = slice.kind,
           .depth = slice.depth,
           .begun = slice.begun,
           .ended = slice.ended,
-          .count = 1,
+          .count = slice.count,
           .value = slice.kind == SliceKind::async ? slice.task : slice.value,
           .in = slice.in,
           .cpu = slice.cpu,
           .from = slice.from,
           .to = slice.to,
-          .busy = slice.to - slice.from};
+          .busy = slice.busy};
 }
 
 Gathered::Gathered(const LaneCell& one) : cell(one), longest(one.to - one.from) {
+  if (one.kind == SliceKind::state) states[one.value & 3] = one.busy;
+}
+
+Gathered::Gathered(const PackedSlice& one) : cell(lane_cell(one)), longest(one.longest) {
   if (one.kind == SliceKind::state) states[one.value & 3] = one.busy;
 }
 

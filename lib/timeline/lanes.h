@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "lib/analyse/time_scale.h"
-#include "lib/timeline/state_tracker.h"
+#include "lib/timeline/packed_slice.h"
+#include "lib/timeline/slice.h"
 
 namespace fkt {
 
@@ -67,10 +68,13 @@ struct LanePicture {
   std::uint64_t tasks = 0;  // number of wanted tasks, with those beyond the maximum
 };
 
-// Returns the cell of a single slice.
-LaneCell lane_cell(const Slice& slice);
+// Returns the cell of a single slice, or of a group.
+LaneCell lane_cell(const PackedSlice& slice);
+inline LaneCell lane_cell(const Slice& slice) {
+  return lane_cell(PackedSlice::of(slice));
+}
 // Returns the lane to which the slice belongs.
-// AnySlice is Slice or PackedSlice (lib/timeline/slice_relay.h).
+// AnySlice is Slice or PackedSlice.
 template <class AnySlice>
 constexpr LaneId lane_of(const AnySlice& slice) {
   if (slice.kind == SliceKind::async) return {LaneKind::async, slice.value};
@@ -86,17 +90,16 @@ struct Gathered {
 
   Gathered() = default;
   explicit Gathered(const LaneCell& one);
+  explicit Gathered(const PackedSlice& one);
   void add(const LaneCell& one);
-  // As of lane_cell(one), without making it.
-  template <class AnySlice>
-  void add_slice(const AnySlice& one) {
-    const std::uint64_t ticks = one.to - one.from;
-    if (one.kind == SliceKind::state) states[one.value & 3] += ticks;
-    cell.count++;
+  // As of Gathered(one), without making it.
+  void add(const PackedSlice& one) {
+    if (one.kind == SliceKind::state) states[one.value & 3] += one.busy;
+    cell.count += one.count;
     cell.to = std::max(cell.to, one.to);
-    cell.busy += ticks;
-    if (ticks <= longest) return;
-    longest = ticks;
+    cell.busy += one.busy;
+    if (one.longest <= longest) return;
+    longest = one.longest;
     cell.value = one.kind == SliceKind::async ? one.task : one.value;
     cell.in = one.in;
     cell.cpu = one.cpu;

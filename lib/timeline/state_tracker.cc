@@ -228,12 +228,13 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
       if (meaning.role == Role::begin) {
         begin(event, meaning, place, change);
         step.depth = place.depth() - 1;
-      } else if (const auto [span, stack, ticks] = end(event, meaning, running, place, change);
-                 span != nullptr) {
+      } else if (const Stacks::Ended ended = Stacks::end(meaning, event, place, change);
+                 ended.span != nullptr) {
         step.depth = place.depth();
         step.closed = true;
-        step.type = span->type;
-        step.duration = ticks;
+        step.type = ended.span->type;
+        step.duration = ended.ticks;
+        if (observer != nullptr) observer->slice(ended_slice(ended, event.cpu, running, place));
       }
     }
   }
@@ -266,19 +267,6 @@ inline void StateTracker::begin(const Event& event, const Meaning& meaning,
   stacks_.begin(meaning, event, place, *types_, change).told = event.clock;
 }
 
-inline auto StateTracker::end(const Event& event, const Meaning& meaning, TaskIndex running,
-                              const Stacks::Place& place, Change& change) -> Stacks::Ended {
-  const Stacks::Ended ended = Stacks::end(meaning, event, place, change);
-  if (ended.span == nullptr || change.observer == nullptr) return ended;
-  Slice slice = span_slice(ended.stack, event.cpu, running, place);
-  slice.value = ended.span->type;
-  slice.from = ended.span->begin;
-  slice.to = slice.from + ended.ticks;
-  slice.told = ended.span->told;
-  change.observer->slice(slice);
-  return ended;
-}
-
 // A span that was on top of the stack, without its type and its times.
 inline Slice StateTracker::span_slice(const Stack& stack, std::uint32_t number, TaskIndex running,
                                       const Stacks::Place& place) {
@@ -286,6 +274,16 @@ inline Slice StateTracker::span_slice(const Stack& stack, std::uint32_t number, 
           .depth = static_cast<std::uint8_t>(std::min(stack.size() + 1, kDeepest)),
           .cpu = number,
           .task = running};
+}
+
+inline Slice StateTracker::ended_slice(const Stacks::Ended& ended, std::uint32_t number,
+                                       TaskIndex running, const Stacks::Place& place) {
+  Slice slice = span_slice(ended.stack, number, running, place);
+  slice.value = ended.span->type;
+  slice.from = ended.span->begin;
+  slice.to = slice.from + ended.ticks;
+  slice.told = ended.span->told;
+  return slice;
 }
 
 // The begin and the end of a span with nothing between leave the stack as it was, if the span may
@@ -308,8 +306,7 @@ inline bool StateTracker::is_plain(const PageDecoder::WholePair& pair, const Sta
 // at: the CPU and the thread of the event before it, which the pair has too. It is not copied: its
 // parts have just been written, and store forwarding fails for a copy of several at once.
 inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& at,
-                               TaskIndex running, const Stacks::Place& place,
-                               StateObserver* observer) {
+                               TaskIndex running, const Stacks::Place& place, SliceGroups& groups) {
   Event event;
   event.clock = pair.from;
   event.cpu = at.cpu;
@@ -321,35 +318,34 @@ inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& 
   const std::uint64_t number = begins.value(event);
   if (is_plain(pair, stack, number)) {
     const TypeIndex type = begun_type(*types_, begins, event, number);
-    if (observer == nullptr) return;
+    if (groups.observer() == nullptr) return;
     Slice slice = span_slice(stack, event.cpu, running, place);
     slice.value = type;
     slice.from = slice.told = pair.from;
     slice.to = pair.to;
-    return observer->slice(slice);
+    return groups.add(slice);
   }
-  nested(event, running, place, observer);
+  nested(event, running, place, groups);
   event.clock = pair.to;
   event.id = pair.type->end;
   event.arg = pair.type->end_arg(pair.number, pair.value);
-  nested(event, running, place, observer);
+  nested(event, running, place, groups);
 }
 
 // Applies an event that changes nothing but the stacks of its CPU and task.
 inline void StateTracker::nested(const Event& event, TaskIndex running, const Stacks::Place& place,
-                                 StateObserver* observer) {
+                                 SliceGroups& groups) {
   const Meaning& meaning = (*meanings_)[event.id];
   if (meaning.role == Role::point) return;
-  Change change{*this, event.clock, observer};
-  if (meaning.role == Role::begin) {
-    begin(event, meaning, place, change);
-  } else {
-    end(event, meaning, running, place, change);
-  }
+  Change change{*this, event.clock, groups.observer()};
+  if (meaning.role == Role::begin) return begin(event, meaning, place, change);
+  const Stacks::Ended ended = Stacks::end(meaning, event, place, change);
+  if (ended.span == nullptr || groups.observer() == nullptr) return;
+  groups.add(ended_slice(ended, event.cpu, running, place));
 }
 
-void StateTracker::apply_next(BurstMerge& merge, StateObserver* observer) {
-  apply(merge.event(), observer);
+void StateTracker::apply_next(BurstMerge& merge, SliceGroups& groups) {
+  apply(merge.event(), groups.observer());
   const std::uint32_t events = merge.events();
   if (events == 1) return;
   const Event& event = merge.event();
@@ -358,13 +354,14 @@ void StateTracker::apply_next(BurstMerge& merge, StateObserver* observer) {
   PageDecoder::WholePair whole;
   for (std::uint32_t n = 1; n < events; n++) {
     if (merge.step(whole)) {
-      pair(whole, event, running, place, observer);
+      pair(whole, event, running, place, groups);
       n++;
     } else {
       merge.step();
-      nested(event, running, place, observer);
+      nested(event, running, place, groups);
     }
   }
+  groups.end();
 }
 
 void StateTracker::begin_gap(const Event& event, Change& change) {

@@ -19,58 +19,10 @@
 #include "lib/analyse/task_states.h"
 #include "lib/analyse/tasks.h"
 #include "lib/timeline/burst_merge.h"
+#include "lib/timeline/slice.h"
+#include "lib/timeline/slice_groups.h"
 
 namespace fkt {
-
-enum class SliceKind : std::uint8_t {
-  run,        // on a CPU: a task ran there; value: its TaskIndex
-  interrupt,  // on a CPU, nested; value: its TypeIndex
-  state,      // of a task; value: TaskState
-  call,       // of a task; value: its TypeIndex
-  async,      // on no stack, begun by a task; value: its TypeIndex
-};
-
-struct Slice {
-  SliceKind kind = SliceKind::run;
-  // Its row within the lane. Runs and states: 0; what nests in them: 1 and up. Asynchronous spans:
-  // AsyncSpan::row.
-  std::uint8_t depth = 0;
-  bool begun = true;      // its begin was seen, at `from`
-  bool ended = true;      // its end was seen, at `to`
-  std::uint32_t cpu = 0;  // CPU where it ran, or ran last
-  // The task it belongs to; of an interrupt: the interrupted task; of an asynchronous span: the one
-  // that began it.
-  TaskIndex task = kNoTask;
-  std::uint32_t value = 0;
-  TypeIndex in = kNoType;          // state: the system call around it, if one is known
-  std::uint64_t from = 0, to = 0;  // ticks
-  // Of an interrupt or call whose begin was seen: the time of the event that told of it, which is
-  // later than `from` if that is all that is known of its place (EventType::late).
-  std::uint64_t told = 0;
-};
-
-// A woken task has got a CPU.
-struct Wake {
-  TaskIndex waker = kNoTask, task = kNoTask;
-  std::uint32_t waker_cpu = 0, cpu = 0;
-  std::uint64_t woken = 0, runs = 0;  // ticks
-};
-
-class StateObserver {
- public:
-  virtual ~StateObserver() = default;
-  // The slices of one CPU, task or type of asynchronous spans and of one depth come in time order
-  // and do not overlap.
-  virtual void slice(const Slice& slice) = 0;
-  virtual void wake(const Wake&) {}
-  // Called after each event was applied, including gaps. running: the task on the event's CPU.
-  virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
-  // Returns false when event() does nothing. Then slices may come later than those of other lanes
-  // that end after them, by Timeline::longest_burst() at most.
-  virtual bool wants_events() const { return true; }
-  // Returns true when the observer needs no further slices.
-  virtual bool enough() const { return false; }
-};
 
 class StateTracker {
  public:
@@ -81,8 +33,8 @@ class StateTracker {
   // Applies the next event and reports the slices that end with it; `observer` may be nullptr.
   void apply(const Event& event, StateObserver* observer);
   // Applies what is due in `merge`: an event, or a burst of them, of which it moves on to the last
-  // one. The observer must not want events.
-  void apply_next(BurstMerge& merge, StateObserver* observer);
+  // one. The observer, that of `groups`, must not want events.
+  void apply_next(BurstMerge& merge, SliceGroups& groups);
   // Continues with the next stretch of a slice, in the state at its checkpoint. Not allowed for a
   // StateTracker from at().
   void restart(const Checkpoint& checkpoint);
@@ -144,16 +96,15 @@ class StateTracker {
   void point(const Event& event, TaskIndex running, Change& change, Step& step);
   void begin(const Event& event, const Meaning& meaning, const Stacks::Place& place,
              Change& change);
-  // Returns the span that the event ends, and tells of it.
-  Stacks::Ended end(const Event& event, const Meaning& meaning, TaskIndex running,
-                    const Stacks::Place& place, Change& change);
   static Slice span_slice(const Stack& stack, std::uint32_t number, TaskIndex running,
                           const Stacks::Place& place);
+  static Slice ended_slice(const Stacks::Ended& ended, std::uint32_t number, TaskIndex running,
+                           const Stacks::Place& place);
   bool is_plain(const PageDecoder::WholePair& pair, const Stack& stack, std::uint64_t number) const;
   void pair(const PageDecoder::WholePair& pair, const Event& at, TaskIndex running,
-            const Stacks::Place& place, StateObserver* observer);
+            const Stacks::Place& place, SliceGroups& groups);
   void nested(const Event& event, TaskIndex running, const Stacks::Place& place,
-              StateObserver* observer);
+              SliceGroups& groups);
   void begin_gap(const Event& event, Change& change);
   void drop_asyncs(std::uint64_t clock, StateObserver* observer);
   void show(const std::vector<AsyncSpans::Ended>& ended, std::uint64_t clock,

@@ -119,6 +119,7 @@ bool Timeline::read_events(PassControl& control, StateObserver* whole, const Pag
 // a moment has been applied, and nothing behind it.
 bool Timeline::read_bursts(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   BurstMerge merge(trace_, meanings_, longest_burst_, taker);
+  SliceGroups groups(whole);
   std::uint64_t events = 0, next_copy = 0, next_report = kReport;
   for (; !merge.at_end(); merge.next()) {
     if (events >= next_copy) {
@@ -130,7 +131,7 @@ bool Timeline::read_bursts(PassControl& control, StateObserver* whole, const Pag
       }
     }
     events += merge.events();
-    end_.apply_next(merge, whole);
+    end_.apply_next(merge, groups);
     last_clock_ = std::max(last_clock_, merge.event().clock);
     if (events < next_report) continue;
     next_report = events + kReport;

@@ -10,7 +10,7 @@
 
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/profile.h"
-#include "lib/timeline/state_tracker.h"
+#include "lib/timeline/slice.h"
 
 namespace fkt {
 
@@ -34,8 +34,7 @@ class WindowStats final : public StateObserver {
       : from_(from), to_(to), tasks_(tasks) {}
 
   void slice(const Slice& slice) override;
-  // Adds a slice of SliceKind::state, as slice() does. AnySlice is Slice or PackedSlice
-  // (lib/timeline/slice_relay.h).
+  // Adds a slice of SliceKind::state, as slice() does. AnySlice is Slice or PackedSlice.
   template <class AnySlice>
   void add_state(const AnySlice& slice) {
     const std::uint64_t from = std::max(slice.from, from_), to = std::min(slice.to, to_);

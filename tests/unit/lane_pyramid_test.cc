@@ -8,6 +8,7 @@
 
 #include "lib/timeline/lane_pyramid.h"
 #include "lib/timeline/timeline.h"
+#include "tests/unit/busy_recording.h"
 #include "tests/unit/random_recording.h"
 
 using namespace fkt;
@@ -69,7 +70,70 @@ Bytes recording(unsigned seed, unsigned events) {
   return RandomRecording(seed, 3, events).finish();
 }
 
+// Passes everything on to levels of its own. in_groups: also slices in groups.
+class Passing : public StateObserver {
+ public:
+  Passing(const Timeline& timeline, std::uint64_t events, bool in_groups)
+      : levels(timeline.begin(), timeline.end(), events, timeline.longest_burst(),
+               timeline.tasks()),
+        in_groups_(in_groups) {}
+  bool wants_events() const override { return false; }
+  Buckets buckets() const override { return in_groups_ ? levels.buckets() : Buckets(); }
+  void slice(const Slice& slice) override {
+    levels.slice(slice);
+    single++;
+  }
+  void slices(const SliceGroup& group) override {
+    levels.slices(group);
+    grouped += group.count;
+  }
+
+  LanePyramid levels;
+  std::uint64_t single = 0, grouped = 0;
+
+ private:
+  const bool in_groups_;
+};
+
+struct Passed {
+  Trace trace;
+  Timeline timeline;
+  Passing passing;
+  Passed(const Bytes& file, std::uint64_t events, bool in_groups)
+      : trace(std::move(*Trace::from_bytes(file))),
+        timeline(trace),
+        passing(timeline, events, in_groups) {
+    PassControl control;
+    timeline.read(control, &passing);
+    passing.levels.finish();
+  }
+};
+
 }  // namespace
+
+TEST_CASE("slices that come in groups give the same cells") {
+  for (unsigned seed = 0; seed < 12; seed++) {
+    INFO("seed " << seed);
+    const Bytes file = BusyRecording(seed, 1 + seed % 5, 6000).finish();
+    const std::uint64_t events = 200U << seed;
+    const Passed one(file, events, false), groups(file, events, true);
+    CHECK(one.passing.grouped == 0);
+    if (seed < 6) CHECK(groups.passing.grouped > groups.passing.single / 8);
+    CHECK(groups.passing.single + groups.passing.grouped == one.passing.single);
+    for (std::uint32_t cells = 4000; cells > 1; cells /= 3) {
+      const TimeScale scale{one.timeline.begin(), one.timeline.end(), cells};
+      const std::vector<Lane> wanted = one.passing.levels.lanes(scale).lanes;
+      const std::vector<Lane> got = groups.passing.levels.lanes(scale).lanes;
+      REQUIRE(got.size() == wanted.size());
+      for (std::size_t lane = 0; lane < got.size(); lane++) {
+        REQUIRE(got[lane].of == wanted[lane].of);
+        CHECK(got[lane].active == wanted[lane].active);
+        CHECK(std::ranges::equal(got[lane].cells, wanted[lane].cells,
+                                 [](const auto& a, const auto& b) { return same(a, b); }));
+      }
+    }
+  }
+}
 
 TEST_CASE("a level's buckets hold what an exact picture with those columns shows") {
   for (const unsigned seed : {1U, 2U, 3U}) {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Slice: a stretch of time in which a CPU or a task did one thing, as StateTracker reports it
+// (lib/timeline/state_tracker.h), and StateObserver, which takes slices.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/analyse/span_tracker.h"
+#include "lib/analyse/span_types.h"
+#include "lib/analyse/task_states.h"
+#include "lib/analyse/tasks.h"
+
+namespace fkt {
+
+enum class SliceKind : std::uint8_t {
+  run,        // on a CPU: a task ran there; value: its TaskIndex
+  interrupt,  // on a CPU, nested; value: its TypeIndex
+  state,      // of a task; value: TaskState
+  call,       // of a task; value: its TypeIndex
+  async,      // on no stack, begun by a task; value: its TypeIndex
+};
+
+struct Slice {
+  SliceKind kind = SliceKind::run;
+  // Its row within the lane. Runs and states: 0; what nests in them: 1 and up. Asynchronous spans:
+  // AsyncSpan::row.
+  std::uint8_t depth = 0;
+  bool begun = true;      // its begin was seen, at `from`
+  bool ended = true;      // its end was seen, at `to`
+  std::uint32_t cpu = 0;  // CPU where it ran, or ran last
+  // The task it belongs to; of an interrupt: the interrupted task; of an asynchronous span: the one
+  // that began it.
+  TaskIndex task = kNoTask;
+  std::uint32_t value = 0;
+  TypeIndex in = kNoType;          // state: the system call around it, if one is known
+  std::uint64_t from = 0, to = 0;  // ticks
+  // Of an interrupt or call whose begin was seen: the time of the event that told of it, which is
+  // later than `from` if that is all that is known of its place (EventType::late).
+  std::uint64_t told = 0;
+};
+
+// Slices of one lane and depth, one behind the other, all of calls or all of interrupts.
+struct SliceGroup {
+  Slice all;  // the longest one, but from the begin of the first one to the end of the last one
+  std::uint64_t longest = 0, busy = 0;  // duration of the longest one, of all of them (ticks)
+  std::uint32_t count = 0;
+
+  SliceGroup() = default;
+  explicit SliceGroup(const Slice& one)
+      : all(one), longest(one.to - one.from), busy(longest), count(1) {}
+  void add(const Slice& later) {
+    const std::uint64_t ticks = later.to - later.from;
+    count++;
+    all.to = later.to > all.to ? later.to : all.to;
+    busy += ticks;
+    if (ticks <= longest) return;
+    longest = ticks;
+    all.value = later.value;
+  }
+};
+
+// Divides time from `from` on into parts that are `width` wide (ticks).
+struct Buckets {
+  std::uint64_t from = 0, width = 0;
+};
+
+// A woken task has got a CPU.
+struct Wake {
+  TaskIndex waker = kNoTask, task = kNoTask;
+  std::uint32_t waker_cpu = 0, cpu = 0;
+  std::uint64_t woken = 0, runs = 0;  // ticks
+};
+
+class StateObserver {
+ public:
+  virtual ~StateObserver() = default;
+  // The slices of one CPU, task or type of asynchronous spans and of one depth come in time order
+  // and do not overlap.
+  virtual void slice(const Slice& slice) = 0;
+  // Slices that are narrower than a bucket and begin in the same one may come together.
+  virtual void slices(const SliceGroup&) {}
+  // Returns the buckets for slices(); of width 0: it is never called.
+  virtual Buckets buckets() const { return {}; }
+  virtual void wake(const Wake&) {}
+  // Called after each event was applied, including gaps. running: the task on the event's CPU.
+  virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
+  // Returns false when event() does nothing. Then slices may come later than those of other lanes
+  // that end after them, by Timeline::longest_burst() at most.
+  virtual bool wants_events() const { return true; }
+  // Returns true when the observer needs no further slices.
+  virtual bool enough() const { return false; }
+};
+
+}  // namespace fkt
