@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "lib/analyse/span_types.h"
 
@@ -24,9 +25,10 @@ struct Meaning {
   std::uint16_t begin = 0;                     // id of the kind's first begin event; 0: none
 
   // Returns the key; 0 when the event has none or too few words.
-  std::uint64_t value(const Event& event) const {
-    if (word > event.words.size()) return 0;
-    const std::uint64_t whole = word == 0 ? event.arg : event.words[word - 1];
+  std::uint64_t value(const Event& event) const { return value(event.arg, event.words); }
+  std::uint64_t value(std::uint32_t arg, std::span<const std::uint64_t> words) const {
+    if (word > words.size()) return 0;
+    const std::uint64_t whole = word == 0 ? arg : words[word - 1];
     const std::uint64_t shifted = shift < 64 ? whole >> shift : 0;
     return bits < 64 ? shifted & ((1ULL << bits) - 1) : shifted;
   }

@@ -66,6 +66,8 @@ class CpuStream {
     if (in_gap_) return std::nullopt;
     return decoder_.position();
   }
+  // As PageDecoder::progress().
+  std::uint32_t progress() const { return decoder_.progress(); }
   // event() is the begin of a gap; next comes its end, or nothing when the stream ends in it.
   bool in_gap() const { return in_gap_; }
   // Moves to `word` of the page, behind events that the caller has applied by other means: the last

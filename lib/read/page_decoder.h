@@ -120,7 +120,18 @@ class PageDecoder {
   // Returns what follows that has ids of which quiet[id] is true, and ends at `until` (ticks) at
   // the latest; `most` events, or one more, at most. Quiet: of type bool by word id.
   template <class Quiet>
-  Ahead look_ahead(const Quiet& quiet, std::uint32_t most, std::uint64_t until) const;
+  Ahead look_ahead(const Quiet& quiet, std::uint32_t most, std::uint64_t until) const {
+    WordCursor words = words_;
+    std::uint64_t clock = clock_;
+    return look_ahead(quiet, most, until, words, clock);
+  }
+  // Moves behind what look_ahead() returns if there is no limit, and returns it.
+  template <class Quiet>
+  Ahead pass_over(const Quiet& quiet) {
+    const Ahead passed = look_ahead(quiet, ~0U, ~0ULL, words_, clock_);
+    if (passed.events > 0) half_id_ = 0;
+    return passed;
+  }
 
   // A pair with its end.
   struct WholePair {
@@ -137,6 +148,10 @@ class PageDecoder {
     if (half_id_ != 0) return std::nullopt;
     return static_cast<std::uint32_t>(all_words_ - words_.left());
   }
+  // Returns a number that grows with each event.
+  std::uint32_t progress() const {
+    return static_cast<std::uint32_t>(2 * (all_words_ - words_.left())) - (half_id_ != 0);
+  }
   // Moves behind events that were decoded elsewhere, to this word; `clock` (ticks) and `pid` are
   // those at that place.
   void skip(std::uint32_t position, std::uint64_t clock, std::uint32_t pid) {
@@ -152,6 +167,11 @@ class PageDecoder {
 
  private:
   enum class Fault { none, unknown_id, cut_short, late };
+
+  // words, clock: where the events begin; afterwards, where they end.
+  template <class Quiet>
+  Ahead look_ahead(const Quiet& quiet, std::uint32_t most, std::uint64_t until, WordCursor& words,
+                   std::uint64_t& clock) const;
 
   // Sets `event` to the begin of the pair in `word`; its end, unless it is missing, comes next.
   Step begin_pair(Event& event, std::uint64_t word, std::uint16_t entry) {
@@ -299,31 +319,30 @@ void PageDecoder::next_ids(std::uint32_t until, One one, Both both) {
 
 template <class Quiet>
 PageDecoder::Ahead PageDecoder::look_ahead(const Quiet& quiet, std::uint32_t most,
-                                           std::uint64_t until) const {
+                                           std::uint64_t until, WordCursor& words,
+                                           std::uint64_t& clock) const {
   until = std::min(until, end_clock_);
   Ahead ahead;
-  std::uint64_t clock = clock_;
   if (half_id_ != 0) {
     if (!quiet[half_id_] || clock > until) return ahead;
     ahead = {1, 0, clock};
   }
-  for (WordCursor words = words_; ahead.events < most && !words.at_end();) {
-    const std::uint64_t word = words.take();
+  while (ahead.events < most && !words.at_end()) {
+    const std::uint64_t word = words.front();
     const std::uint32_t id = fkt_word_id(word);
     if (!quiet[id]) break;
     const std::uint16_t entry = (*table_)[id];
     const std::uint32_t arg = fkt_word_arg(word);
     const bool whole_pair = (entry & WordTable::kPair) != 0 && arg != 0;
-    const std::uint64_t before = clock;
-    clock = fkt_word_clock(word, clock) + (whole_pair ? fkt_pair_ticks(arg) : 0);
-    if (clock > until || clock < before) break;
-    if (entry <= WordTable::kMaxWords) {
-      if (entry > words.left()) break;
-      words.take(entry);
-    }
+    const std::uint64_t end = fkt_word_clock(word, clock) + (whole_pair ? fkt_pair_ticks(arg) : 0);
+    if (end > until || end < clock) break;
+    const std::size_t more = entry <= WordTable::kMaxWords ? entry : 0;
+    if (more >= words.left()) break;
+    words.take(1 + more);
+    clock = end;
     ahead.events += whole_pair ? 2 : 1;
     ahead.made_begins += is_made_begin(static_cast<std::uint16_t>(id));
-    ahead.end = clock;
+    ahead.end = end;
   }
   return ahead;
 }

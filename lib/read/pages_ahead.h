@@ -33,7 +33,7 @@ class PagesAhead {
   Result<Page> page(std::uint32_t number);
 
  private:
-  static constexpr std::uint32_t kAhead = 8;  // pages that wait for the reader at most
+  static constexpr std::uint32_t kAhead = 32;  // pages that wait for the reader at most
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
   void work();

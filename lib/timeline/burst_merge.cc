@@ -7,40 +7,22 @@
 #include "lib/read/trace_data.h"
 
 namespace fkt {
-namespace {
-
-// As Tasks::apply().
-bool changes_tasks(std::uint16_t id) {
-  return id >= FKT_E_SWITCH_R && id <= FKT_E_RENAME;
-}
-
-}  // namespace
-
-QuietWords::QuietWords(const Catalogue& catalogue, const Meanings& meanings) {
-  for (const EventType& type : catalogue.events()) {
-    // WordTable takes events of this form for switches (lib/read/page_decoder.h).
-    const bool as_switch = (type.id & ~0xfU) == FKT_E_SWITCH_R;
-    const bool any_task = changes_tasks(type.id) || is_wake_up(type.id) || type.id == FKT_E_MASK;
-    const Meaning& meaning = meanings[type.id];
-    quiet_[type.id] = type.words && !as_switch && !any_task && !meaning.async && !meaning.late;
-  }
-  for (const PairType& pair : catalogue.pairs()) {
-    const bool quiet = quiet_[pair.begin] && quiet_[pair.end];
-    for (std::uint32_t i = 0; i < pair.count; i++) quiet_[pair.first + i] = quiet;
-  }
-}
 
 BurstMerge::BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64_t longest,
                        const PageTaker& taker)
     : data_(*trace.data_),
       quiet_(data_.info.catalogue, meanings),
       longest_(longest),
-      ahead_(data_, 0, kForever, taker) {
+      ahead_(data_, 0, kForever, [this, taker](std::uint32_t number, const Result<Page>& page) {
+        if (page) quiet_runs_.put(number, QuietRuns(data_.table, *page, quiet_));
+        if (taker) taker(number, page);
+      }) {
   data_.integrity.events = 0;
   cpus_.reserve(data_.by_cpu.size());  // the heap points into it: no reallocation from here on
   for (const auto& [number, pages] : data_.by_cpu) {
     Cpu& cpu = cpus_.emplace_back(CpuStream(data_, pages, 0, kForever, nullptr), number);
     cpu.stream.read_from(&ahead_);
+    cpu.pages = &pages;
     if (!cpu.stream.advance()) continue;
     begin(cpu);
     heap_.push_back(waiting(cpu));
@@ -60,13 +42,23 @@ bool BurstMerge::begin(Cpu& cpu) {
   return !makes_bursts_ || !quiet_[event.id] || find_burst(cpu);
 }
 
+// As CpuStream::look_ahead(). Most bursts are whole runs of quiet events.
+PageDecoder::Ahead BurstMerge::look_ahead(Cpu& cpu, std::uint64_t until) {
+  for (const std::size_t page = cpu.stream.place().page; cpu.page != page;) {
+    cpu.quiet_runs = quiet_runs_.take((*cpu.pages)[++cpu.page]);
+  }
+  const auto run = cpu.quiet_runs.behind(cpu.stream.progress());
+  if (run && run->events <= kMostEvents && run->end <= until) return *run;
+  return cpu.stream.look_ahead(quiet_, kMostEvents, until);
+}
+
 // A burst must be of the thread that its CPU is known to run: else its first event changes the
 // states of other tasks.
 bool BurstMerge::find_burst(Cpu& cpu) {
   const Event& event = cpu.stream.event();
   if (CpuRuns(cpu.runs).arrive(event.pid) == CpuRuns::Shown::unseen_task) return true;
-  const std::uint64_t until = event.clock + std::min(longest_, kForever - event.clock);
-  const PageDecoder::Ahead ahead = cpu.stream.look_ahead(quiet_, kMostEvents, until);
+  const std::uint64_t until = event.clock + std::min(longest_, kForever - 1 - event.clock);
+  const PageDecoder::Ahead ahead = look_ahead(cpu, until);
   if (ahead.events + 1 < kFewestEvents) return true;
   if (event.pid != 0) {  // an idle task is of one CPU
     if (event.pid >= owners_.size()) owners_.resize(event.pid + 1);

@@ -20,20 +20,9 @@
 #include "lib/read/cpu_stream.h"
 #include "lib/read/pages_ahead.h"
 #include "lib/read/trace.h"
+#include "lib/timeline/quiet_runs.h"
 
 namespace fkt {
-
-// Which words may be part of a burst, by their ids: points that change no task, begins and ends of
-// spans on stacks, and pairs of these. Not events that say themselves how long they are, because
-// look_ahead() passes over words by their ids alone, nor late begins and ends (EventType::late).
-class QuietWords {
- public:
-  QuietWords(const Catalogue& catalogue, const Meanings& meanings);
-  bool operator[](std::uint32_t id) const { return quiet_[id]; }
-
- private:
-  std::array<bool, 1 << FKT_ID_BITS> quiet_{};
-};
 
 class BurstMerge {
  public:
@@ -68,20 +57,25 @@ class BurstMerge {
  private:
   static constexpr std::uint32_t kMostEvents = 1024;  // in a burst
   static constexpr std::uint32_t kFewestEvents = 4;   // a smaller burst is no gain
+  static constexpr std::size_t kNoPage = ~std::size_t{0};
   struct Cpu {
     CpuStream stream;
     std::uint32_t number = 0;
     std::uint32_t events = 1;  // of the burst that begins with stream.event(); 1: there is none
     std::uint32_t made_begins = 0;  // of the burst
     std::uint32_t alone = 0;        // so many events behind it are by themselves as well
-    CpuRuns runs;                   // the pid of the thread, as the events handed out tell
-    std::uint64_t due = 0;          // ticks
+    const std::vector<std::uint32_t>* pages = nullptr;
+    std::size_t page = kNoPage;  // index in it: `quiet_runs` are those of this page
+    QuietRuns quiet_runs;
+    CpuRuns runs;           // the pid of the thread, as the events handed out tell
+    std::uint64_t due = 0;  // ticks
     bool in_burst() const { return events > 1; }
   };
   static MergeSource<Cpu> waiting(Cpu& cpu) { return {cpu.due, cpu.number, &cpu}; }
   // These two return false when other CPUs have changed, too.
   bool begin(Cpu& cpu);
   bool find_burst(Cpu& cpu);
+  PageDecoder::Ahead look_ahead(Cpu& cpu, std::uint64_t until);
   // What was handed out last tells which thread the CPU runs.
   static void follow(Cpu& cpu, const Event& last);
   void take_apart(Cpu& cpu);
@@ -93,7 +87,8 @@ class BurstMerge {
   TraceData& data_;
   const QuietWords quiet_;
   const std::uint64_t longest_;
-  PagesAhead ahead_;
+  QuietRunsByPage quiet_runs_;
+  PagesAhead ahead_;  // its thread uses what is above
   bool makes_bursts_ = true;
   bool changed_ = false;  // bursts were taken apart: the heap's order is not that of Cpu::due
   std::vector<Cpu> cpus_;

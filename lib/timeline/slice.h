@@ -3,6 +3,8 @@
 // (lib/timeline/state_tracker.h), and StateObserver, which takes slices.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "lib/analyse/span_tracker.h"
@@ -19,6 +21,8 @@ enum class SliceKind : std::uint8_t {
   call,       // of a task; value: its TypeIndex
   async,      // on no stack, begun by a task; value: its TypeIndex
 };
+
+constexpr std::size_t kDeepestSlice = 255;  // what nests deeper has this depth
 
 struct Slice {
   SliceKind kind = SliceKind::run;
@@ -39,24 +43,31 @@ struct Slice {
   std::uint64_t told = 0;
 };
 
+// A call or an interrupt whose begin and end were seen, on its stack.
+struct ClosedSpan {
+  bool of_cpu;        // an interrupt
+  std::size_t depth;  // 1 and up
+  TypeIndex type;
+  std::uint64_t from, to, told;  // as in Slice
+
+  // Returns its slice. task: it ran on the CPU.
+  Slice slice(std::uint32_t cpu, TaskIndex task) const {
+    return {.kind = of_cpu ? SliceKind::interrupt : SliceKind::call,
+            .depth = static_cast<std::uint8_t>(std::min(depth, kDeepestSlice)),
+            .cpu = cpu,
+            .task = task,
+            .value = type,
+            .from = from,
+            .to = to,
+            .told = told};
+  }
+};
+
 // Slices of one lane and depth, one behind the other, all of calls or all of interrupts.
 struct SliceGroup {
   Slice all;  // the longest one, but from the begin of the first one to the end of the last one
   std::uint64_t longest = 0, busy = 0;  // duration of the longest one, of all of them (ticks)
   std::uint32_t count = 0;
-
-  SliceGroup() = default;
-  explicit SliceGroup(const Slice& one)
-      : all(one), longest(one.to - one.from), busy(longest), count(1) {}
-  void add(const Slice& later) {
-    const std::uint64_t ticks = later.to - later.from;
-    count++;
-    all.to = later.to > all.to ? later.to : all.to;
-    busy += ticks;
-    if (ticks <= longest) return;
-    longest = ticks;
-    all.value = later.value;
-  }
 };
 
 // Divides time from `from` on into parts that are `width` wide (ticks).

@@ -3,6 +3,7 @@
 // observer that would do so itself gets fewer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,58 +18,62 @@ class SliceGroups {
   explicit SliceGroups(StateObserver* observer)
       : observer_(observer), buckets_(observer != nullptr ? observer->buckets() : Buckets()) {}
   StateObserver* observer() const { return observer_; }
-  // Adds a slice of a call or an interrupt, of the burst's task and CPU. Precondition: there is an
-  // observer.
-  void add(const Slice& slice) {
-    const bool wide = slice.to - slice.from >= buckets_.width;
-    if (wide || slice.depth >= kDepths || slice.from < buckets_.from) return pass_on(slice);
-    const std::size_t row = row_of(slice);
-    Row& in = rows_[row];
-    const bool is_open = (open_ & 1U << row) != 0;
-    if (is_open && slice.from - in.bucket < buckets_.width) return in.group.add(slice);
-    if (is_open) end(row);
-    in.bucket = bucket_of(slice.from);
-    in.group = SliceGroup(slice);
-    open_ |= 1U << row;
+
+  // Call at the begin of each burst, which is of this CPU and task.
+  void begin(std::uint32_t cpu, TaskIndex task) {
+    cpu_ = cpu;
+    task_ = task;
+  }
+  void add(const ClosedSpan& span) {
+    const std::uint64_t ticks = span.to - span.from;
+    Row& row = rows_[row_of(span)];
+    // Where no group is open, no slice is narrow.
+    if (ticks >= row.width || span.from - row.bucket >= row.width) {
+      return add_slowly(span.of_cpu, span.depth, span.type, span.from, span.to, span.told);
+    }
+    row.count++;
+    row.to = std::max(row.to, span.to);
+    row.busy += ticks;
+    if (ticks <= row.longest) return;
+    row.longest = ticks;
+    row.type = span.type;
   }
   // Call at the end of each burst.
   void end() {
-    for (std::size_t row = 0; open_ != 0; row++) {
-      if ((open_ & 1U << row) != 0) end(row);
+    for (std::size_t at = 0; open_ != 0; at++) {
+      if ((open_ & 1U << at) != 0) end(at);
     }
   }
 
  private:
   static constexpr std::size_t kDepths = 8;  // slices that nest deeper are passed on by themselves
   struct Row {
+    std::uint64_t width = 0;   // of the bucket (ticks); 0: no group is open
     std::uint64_t bucket = 0;  // where it begins (ticks)
-    SliceGroup group;
+    std::uint64_t from = 0, to = 0, told = 0;
+    std::uint64_t longest = 0, busy = 0;  // as in SliceGroup
+    std::uint32_t count = 0;
+    TypeIndex type = kNoType;
   };
-  static std::size_t row_of(const Slice& slice) {
-    return slice.depth + (slice.kind == SliceKind::interrupt ? kDepths : 0);
+
+  static std::size_t row_of(const ClosedSpan& span) {
+    return std::min(span.depth, kDepths) + (span.of_cpu ? kDepths + 1 : 0);
   }
-  std::uint64_t bucket_of(std::uint64_t clock) {
-    if (clock - bucket_ >= buckets_.width) {  // mostly it is that of the slice before
-      bucket_ = clock - (clock - buckets_.from) % buckets_.width;
-    }
-    return bucket_;
-  }
-  // Not inlined, as what follows: most slices are added to a group.
-  [[gnu::noinline]] void pass_on(const Slice& slice) {
-    if (slice.depth < kDepths && (open_ & 1U << row_of(slice)) != 0) end(row_of(slice));
-    observer_->slice(slice);
-  }
-  void end(std::size_t row) {
-    open_ &= ~(1U << row);
-    const SliceGroup& group = rows_[row].group;
-    group.count == 1 ? observer_->slice(group.all) : observer_->slices(group);
-  }
+  // Not inlined: most slices are added to a group. It takes the parts of a span, so that add() need
+  // not have one in memory.
+  [[gnu::noinline]] void add_slowly(bool of_cpu, std::size_t depth, TypeIndex type,
+                                    std::uint64_t from, std::uint64_t to, std::uint64_t told);
+  void end(std::size_t at);
 
   StateObserver* const observer_;
   const Buckets buckets_;
-  std::uint64_t bucket_ = 0;
-  unsigned open_ = 0;                  // rows that have a group, a bit each
-  std::array<Row, 2 * kDepths> rows_;  // by depth, of calls and of interrupts
+  std::uint32_t cpu_ = 0;
+  TaskIndex task_ = kNoTask;
+  std::uint64_t bucket_ = buckets_.from;  // begin of the bucket in which the latest group began
+  std::uint32_t open_ = 0;                // rows that have a group, a bit each
+  // By depth, of calls and of interrupts. The last one of each is for what nests deeper, and never
+  // has a group.
+  std::array<Row, 2 * (kDepths + 1)> rows_;
 };
 
 }  // namespace fkt

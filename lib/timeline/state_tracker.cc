@@ -4,7 +4,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kDeepest = 255;  // slices that nest deeper are reported at this depth
 constexpr std::size_t kOfMalloc = 16;  // overhead of malloc() per allocation (bytes)
 
 // Shows the spans that are open on a stack until slice.to, each one depth below the one around it;
@@ -15,7 +14,7 @@ void show_open(const Stack& stack, SliceKind kind, Slice slice, StateObserver& o
   slice.begun = true;
   slice.in = kNoType;
   for (const auto& open : stack) {
-    if (slice.depth < kDeepest) slice.depth++;
+    if (slice.depth < kDeepestSlice) slice.depth++;
     slice.value = open.type;
     slice.from = open.begin;
     observer.slice(slice);
@@ -180,7 +179,7 @@ void StateTracker::Change::ends_interrupts(std::uint32_t number) {
               .from = 0,
               .to = clock};
   for (const Open& open : now.stack) {
-    if (slice.depth < kDeepest) slice.depth++;
+    if (slice.depth < kDeepestSlice) slice.depth++;
     slice.value = open.type;
     slice.from = open.begin;
     if (clock > open.begin) observer->slice(slice);
@@ -234,7 +233,9 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
         step.closed = true;
         step.type = ended.span->type;
         step.duration = ended.ticks;
-        if (observer != nullptr) observer->slice(ended_slice(ended, event.cpu, running, place));
+        if (observer != nullptr) {
+          observer->slice(ended_span(ended, place).slice(event.cpu, running));
+        }
       }
     }
   }
@@ -267,23 +268,14 @@ inline void StateTracker::begin(const Event& event, const Meaning& meaning,
   stacks_.begin(meaning, event, place, *types_, change).told = event.clock;
 }
 
-// A span that was on top of the stack, without its type and its times.
-inline Slice StateTracker::span_slice(const Stack& stack, std::uint32_t number, TaskIndex running,
-                                      const Stacks::Place& place) {
-  return {.kind = &stack == &place.cpu.stack ? SliceKind::interrupt : SliceKind::call,
-          .depth = static_cast<std::uint8_t>(std::min(stack.size() + 1, kDeepest)),
-          .cpu = number,
-          .task = running};
-}
-
-inline Slice StateTracker::ended_slice(const Stacks::Ended& ended, std::uint32_t number,
-                                       TaskIndex running, const Stacks::Place& place) {
-  Slice slice = span_slice(ended.stack, number, running, place);
-  slice.value = ended.span->type;
-  slice.from = ended.span->begin;
-  slice.to = slice.from + ended.ticks;
-  slice.told = ended.span->told;
-  return slice;
+inline ClosedSpan StateTracker::ended_span(const Stacks::Ended& ended, const Stacks::Place& place) {
+  const Open& span = *ended.span;
+  return {&ended.stack == &place.cpu.stack,
+          ended.stack.size() + 1,
+          span.type,
+          span.begin,
+          span.begin + ended.ticks,
+          span.told};
 }
 
 // The begin and the end of a span with nothing between leave the stack as it was, if the span may
@@ -303,45 +295,44 @@ inline bool StateTracker::is_plain(const PageDecoder::WholePair& pair, const Sta
   return ends.ends(begins.kind, number, ends.value(end));
 }
 
-// at: the CPU and the thread of the event before it, which the pair has too. It is not copied: its
-// parts have just been written, and store forwarding fails for a copy of several at once.
+// at: the CPU and the thread of the event before it, which the pair has too.
 inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& at,
-                               TaskIndex running, const Stacks::Place& place, SliceGroups& groups) {
+                               const Stacks::Place& place, SliceGroups& groups) {
+  const std::uint16_t id = pair.type->begin;
+  const Meaning& begins = (*meanings_)[id];
+  const Stack& stack = place.stack_of(begins);
+  const std::uint64_t number = begins.value(pair.number, {});
+  if (!is_plain(pair, stack, number)) return pair_apart(pair, at, place, groups);
+  const TypeIndex type = types_->of(begins.kind, begins.by_id ? id : number, id);
+  groups.add({&stack == &place.cpu.stack, stack.size() + 1, type, pair.from, pair.to, pair.from});
+}
+
+// The event `at` is not copied: its parts have just been written, and store forwarding fails for a
+// copy of several at once.
+void StateTracker::pair_apart(const PageDecoder::WholePair& pair, const Event& at,
+                              const Stacks::Place& place, SliceGroups& groups) {
   Event event;
   event.clock = pair.from;
   event.cpu = at.cpu;
   event.pid = at.pid;
   event.id = pair.type->begin;
   event.arg = pair.number;
-  const Meaning& begins = (*meanings_)[event.id];
-  const Stack& stack = place.stack_of(begins);
-  const std::uint64_t number = begins.value(event);
-  if (is_plain(pair, stack, number)) {
-    const TypeIndex type = begun_type(*types_, begins, event, number);
-    if (groups.observer() == nullptr) return;
-    Slice slice = span_slice(stack, event.cpu, running, place);
-    slice.value = type;
-    slice.from = slice.told = pair.from;
-    slice.to = pair.to;
-    return groups.add(slice);
-  }
-  nested(event, running, place, groups);
+  nested(event, place, groups);
   event.clock = pair.to;
   event.id = pair.type->end;
   event.arg = pair.type->end_arg(pair.number, pair.value);
-  nested(event, running, place, groups);
+  nested(event, place, groups);
 }
 
 // Applies an event that changes nothing but the stacks of its CPU and task.
-inline void StateTracker::nested(const Event& event, TaskIndex running, const Stacks::Place& place,
+inline void StateTracker::nested(const Event& event, const Stacks::Place& place,
                                  SliceGroups& groups) {
   const Meaning& meaning = (*meanings_)[event.id];
   if (meaning.role == Role::point) return;
   Change change{*this, event.clock, groups.observer()};
   if (meaning.role == Role::begin) return begin(event, meaning, place, change);
   const Stacks::Ended ended = Stacks::end(meaning, event, place, change);
-  if (ended.span == nullptr || groups.observer() == nullptr) return;
-  groups.add(ended_slice(ended, event.cpu, running, place));
+  if (ended.span != nullptr) groups.add(ended_span(ended, place));
 }
 
 void StateTracker::apply_next(BurstMerge& merge, SliceGroups& groups) {
@@ -351,14 +342,15 @@ void StateTracker::apply_next(BurstMerge& merge, SliceGroups& groups) {
   const Event& event = merge.event();
   const TaskIndex running = tasks_.running(event);
   const Stacks::Place place = stacks_.at(event.cpu, running);
+  groups.begin(event.cpu, running);
   PageDecoder::WholePair whole;
   for (std::uint32_t n = 1; n < events; n++) {
     if (merge.step(whole)) {
-      pair(whole, event, running, place, groups);
+      pair(whole, event, place, groups);
       n++;
     } else {
       merge.step();
-      nested(event, running, place, groups);
+      nested(event, place, groups);
     }
   }
   groups.end();

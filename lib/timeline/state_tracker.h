@@ -96,15 +96,13 @@ class StateTracker {
   void point(const Event& event, TaskIndex running, Change& change, Step& step);
   void begin(const Event& event, const Meaning& meaning, const Stacks::Place& place,
              Change& change);
-  static Slice span_slice(const Stack& stack, std::uint32_t number, TaskIndex running,
-                          const Stacks::Place& place);
-  static Slice ended_slice(const Stacks::Ended& ended, std::uint32_t number, TaskIndex running,
-                           const Stacks::Place& place);
+  static ClosedSpan ended_span(const Stacks::Ended& ended, const Stacks::Place& place);
   bool is_plain(const PageDecoder::WholePair& pair, const Stack& stack, std::uint64_t number) const;
-  void pair(const PageDecoder::WholePair& pair, const Event& at, TaskIndex running,
-            const Stacks::Place& place, SliceGroups& groups);
-  void nested(const Event& event, TaskIndex running, const Stacks::Place& place,
-              SliceGroups& groups);
+  void pair(const PageDecoder::WholePair& pair, const Event& at, const Stacks::Place& place,
+            SliceGroups& groups);
+  void pair_apart(const PageDecoder::WholePair& pair, const Event& at, const Stacks::Place& place,
+                  SliceGroups& groups);
+  void nested(const Event& event, const Stacks::Place& place, SliceGroups& groups);
   void begin_gap(const Event& event, Change& change);
   void drop_asyncs(std::uint64_t clock, StateObserver* observer);
   void show(const std::vector<AsyncSpans::Ended>& ended, std::uint64_t clock,

@@ -197,6 +197,40 @@ TEST_CASE("in bursts: pairs whose ends have other keys, or are of other kinds") 
   }
 }
 
+TEST_CASE("in bursts: runs found ahead are those that are found in place") {
+  for (unsigned seed = 0; seed < 12; seed++) {
+    INFO("seed " << seed);
+    BusyRecording recording(seed, 1 + seed % 3, 2000);
+    const Bytes file = recording.finish();
+    const Trace trace = std::move(*Trace::from_bytes(file));
+    const SpanTypes types(trace.info());
+    const Meanings meanings(trace.info().catalogue, types.kinds());
+    const QuietWords quiet(trace.info().catalogue, meanings);
+    const WordTable table(trace.info().catalogue);
+    std::size_t found = 0;
+    for (const PageRef& ref : trace.pages()) {
+      const Page page = *trace.page(ref);
+      QuietRuns runs(table, page, quiet);
+      PageDecoder decoder(table, page);
+      Event event;
+      bool in_run = false;
+      while (decoder.next(event) == PageDecoder::Step::event) {
+        const auto all = decoder.look_ahead(quiet, ~0U, kForever);
+        const auto run = runs.behind(decoder.progress());
+        const bool begins = quiet[event.id] && !in_run;
+        in_run = quiet[event.id] && all.events > 0;
+        REQUIRE(run.has_value() == (begins && all.events > 0));
+        if (!run) continue;
+        found++;
+        REQUIRE(run->events == all.events);
+        REQUIRE(run->made_begins == all.made_begins);
+        REQUIRE(run->end == all.end);
+      }
+    }
+    CHECK(found > 100);
+  }
+}
+
 TEST_CASE("in bursts: damaged recordings, many CPUs") {
   std::mt19937 random(11);
   for (unsigned seed = 0; seed < 20; seed++) {
@@ -225,6 +259,19 @@ TEST_CASE("in bursts: a thread that moved unseen, whose old CPU runs another one
     b.event(0, T + 50, FKT_E_SYS_EXIT, 1);
     check_same(b.finish());
   }
+}
+
+TEST_CASE("in bursts: a thread whose first event is a pair, and the events behind it") {
+  TraceBuilder b;
+  std::uint64_t clock = T;
+  for (std::uint32_t pid = 1; pid < 200; pid++) {
+    b.pid(0, pid);
+    for (unsigned n = 0; n < 1 + pid % 8; n++, clock += 50) {
+      b.event(0, clock, FKT_P_SYSCALL + 39, fkt_pair_arg(10, -2));
+    }
+    for (unsigned n = 0; n < pid % 3; n++) b.event(1, clock - 20, FKT_E_SOFTIRQ_RAISE, 1);
+  }
+  check_same(b.finish());
 }
 
 TEST_CASE("in bursts: a number that is freed, or taken, before its burst begins") {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// QuietRuns: where a page has events one behind the other that may be in one burst
+// (lib/timeline/burst_merge.h). It is found by the thread that reads pages ahead, which has less to
+// do than the one that follows the tasks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/analyse/meanings.h"
+#include "lib/read/page_decoder.h"
+
+namespace fkt {
+
+// Returns whether Tasks::apply() (lib/analyse/tasks.h) changes a task at such an event.
+constexpr bool changes_tasks(std::uint16_t id) {
+  return id >= FKT_E_SWITCH_R && id <= FKT_E_RENAME;
+}
+
+// Which words may be part of a burst, by their ids: points that change no task, begins and ends of
+// spans on stacks, and pairs of these. Not events that say themselves how long they are, because
+// PageDecoder::look_ahead() passes over words by their ids alone, nor late begins and ends
+// (EventType::late).
+class QuietWords {
+ public:
+  QuietWords(const Catalogue& catalogue, const Meanings& meanings);
+  bool operator[](std::uint32_t id) const { return quiet_[id]; }
+
+ private:
+  std::array<bool, 1 << FKT_ID_BITS> quiet_{};
+};
+
+class QuietRuns {
+ public:
+  QuietRuns() = default;
+  QuietRuns(const WordTable& table, const Page& page, const QuietWords& quiet);
+  // Returns what PageDecoder::look_ahead() would without limits, behind the first event of a run;
+  // nullopt: no run begins there. progress: that of the decoder, never less than in the call
+  // before.
+  std::optional<PageDecoder::Ahead> behind(std::uint32_t progress) {
+    while (next_ < runs_.size() && runs_[next_].progress < progress) next_++;
+    if (next_ == runs_.size() || runs_[next_].progress != progress) return {};
+    return runs_[next_].ahead;
+  }
+
+ private:
+  struct Run {
+    std::uint32_t progress;  // of the decoder behind its first event
+    PageDecoder::Ahead ahead;
+  };
+  std::vector<Run> runs_;  // by their place
+  std::size_t next_ = 0;
+};
+
+// The runs of pages on their way from one thread to another.
+class QuietRunsByPage {
+ public:
+  void put(std::uint32_t page, QuietRuns runs) {
+    const std::lock_guard lock(mutex_);
+    by_page_.insert_or_assign(page, std::move(runs));
+  }
+  // Returns those of the page, which are gone then; none if they are not known.
+  QuietRuns take(std::uint32_t page) {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_page_.extract(page);
+    return found ? std::move(found.mapped()) : QuietRuns();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint32_t, QuietRuns> by_page_;
+};
+
+}  // namespace fkt
