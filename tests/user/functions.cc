@@ -299,14 +299,15 @@ UNSEEN void forks() {
   }
 }
 
-UNSEEN void signals() {
-  const itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+// every: a signal comes after so many microseconds; seconds: how long it takes.
+UNSEEN void signals(long every, double seconds) {
+  const itimerval often = {{0, every}, {0, every}}, never = {{0, 0}, {0, 0}};
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
   setitimer(ITIMER_REAL, &often, nullptr);
-  for (const double end = now() + 0.3; now() < end;) {
+  for (const double end = now() + seconds; now() < end;) {
     work(100);
     usleep(200);
   }
@@ -393,7 +394,8 @@ UNSEEN int main(int argc, char** argv) {
   if (how == "nest") sink = trees::Tree().fib(16);
   if (how == "threads") threads();
   if (how == "forks") forks();
-  if (how == "signals") signals();
+  if (how == "signals") signals(100, 0.3);
+  if (how == "begins") signals(20, 0.005);
   if (how == "steps") steps(argc > 2 ? std::atol(argv[2]) : 0, false);
   if (how == "leaps") steps(0, true);
   if (how == "exceptions") {

@@ -122,24 +122,36 @@ static void end_asking(const struct before_asking *before)
 		__asm__ volatile("fxrstor64 %0" : : "m"(before->registers) : "memory");
 }
 
+/* Call it while the thread is asking: gets a ring. Returns whether the thread has one. */
+static int get_ring(struct calls *c)
+{
+	const struct fkt_user_thread *t = fkt_user_self;
+
+	/* A handler may have been here before the thread was asking. */
+	if (t && t->words)
+		return 1;
+	t = fkt_user_attach();
+	if (!t)
+		return 0;
+	c->least = t->ring->least;
+	c->only_inside = t->ring->only_inside;
+	decide(c);
+	tell_again(c);
+	return 1;
+}
+
 /* Gets a ring. Returns whether the thread has one. */
 static __attribute__((noinline, cold)) int attach(struct calls *c)
 {
-	const struct fkt_user_thread *t;
 	struct before_asking before;
+	int got;
 
 	if (asking)
 		return 0;
 	begin_asking(&before);
-	t = fkt_user_attach();
-	if (t) {
-		c->least = t->ring->least;
-		c->only_inside = t->ring->only_inside;
-		decide(c);
-		tell_again(c);
-	}
+	got = get_ring(c);
 	end_asking(&before);
-	return t != NULL;
+	return got;
 }
 
 static inline int has_ring(struct calls *c)
@@ -162,15 +174,16 @@ static __attribute__((noinline, cold)) struct calls *begin_calls(void)
 	c = thread_calls;
 	if (!c) {
 		c = (struct calls *)mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, flags, -1, 0);
-		if (c == MAP_FAILED)
+		if (c == MAP_FAILED) {
 			c = NULL;
-		else
+		} else {
 			pthread_setspecific(calls_key, c);
+			/* Before a handler finds the calls: without a ring it would take none as wanted. */
+			get_ring(c);
+		}
 		thread_calls = c;
 	}
 	end_asking(&before);
-	if (c && !c->depth)
-		attach(c);
 	return c;
 }
 
