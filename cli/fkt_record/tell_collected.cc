@@ -27,6 +27,11 @@ void tell_collected(const Request& request, const Collected& c) {
   }
   if (c.refused > 0)
     cli::warn(counted(c.refused, "request") + " of programs made no sense, or came too many");
+  if (c.late > 0) {
+    cli::warn(counted(c.late, "answer") +
+              " came too late: threads or functions of which events are missing, unless the"
+              " program ended meanwhile");
+  }
 }
 
 }  // namespace fkt::record

@@ -334,6 +334,7 @@ void Collector::run() {
     collected_.lost += pages->lost_events();
   }
   collected_.refused = socket_->refused();
+  collected_.late = socket_->late();
   collected_.unmatched = functions_.unmatched();
   collected_.cpu_ns = thread_cpu_ns();
   signal_event(ended_);

@@ -46,6 +46,7 @@ struct Collected {
   std::uint64_t rings = 0;
   std::uint64_t broken = 0;            // rings that held what is no event
   std::uint64_t refused = 0;           // requests
+  std::uint64_t late = 0;              // answers that the program did not wait for
   std::vector<std::string> unmatched;  // patterns of functions
   std::uint64_t cpu_ns = 0;            // CPU time of the collector
 };

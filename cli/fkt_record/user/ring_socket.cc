@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t kMostWaiting = 64;
 constexpr int kBacklog = 1024;
 
-void reply(int connection, const fkt_user_answer& answer, int fd) {
+// Returns whether the program has not given up waiting.
+bool reply(int connection, const fkt_user_answer& answer, int fd) {
   fkt_user_answer copy = answer;
   iovec part{&copy, sizeof copy};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
@@ -37,7 +38,7 @@ void reply(int connection, const fkt_user_answer& answer, int fd) {
     head->cmsg_len = CMSG_LEN(sizeof fd);
     std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
   }
-  (void)!::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return ::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ bool RingSocket::answer_one(const Waiting& one) {
     if (const auto made = answers_.number(one.tgid, function)) answer = *made;
   }
   if (!answer.good && got > 0) refused_++;
-  reply(connection, answer, ring.get());
+  if (!reply(connection, answer, ring.get()) && answer.good) late_++;
   return true;
 }
 

@@ -42,6 +42,8 @@ class RingSocket {
   // Answers what has come, without waiting.
   void answer();
   std::uint64_t refused() const { return refused_; }
+  // The number of answers that nobody was waiting for any more.
+  std::uint64_t late() const { return late_; }
 
  private:
   RingSocket(std::string name, UniqueFd listener, uid_t user, Answers answers)
@@ -64,7 +66,7 @@ class RingSocket {
   uid_t user_;
   Answers answers_;
   std::vector<Waiting> waiting_;  // in the order in which they came
-  std::uint64_t refused_ = 0;
+  std::uint64_t refused_ = 0, late_ = 0;
 };
 
 }  // namespace fkt::record
