@@ -160,7 +160,7 @@ class BufferPicture {
     const double span = static_cast<double>(scale.to - scale.from) / per_second_;
     const double step = tick_step(span, kTimes);
     const int digits = std::clamp(static_cast<int>(std::ceil(-std::log10(step))), 0, 9);
-    for (double at = std::ceil(begin / step) * step; at <= begin + span; at += step) {
+    for (const double at : tick_places(begin, span, kTimes)) {
       const double x = kLeft + (at - begin) / span * width_;
       line(x, upper, x, upper + kUpper, "grid");
       line(x, lower, x, lower + kLower + 5, "grid");

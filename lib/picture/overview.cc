@@ -149,8 +149,7 @@ std::string Overview::svg() const {
   const double per_second = trace_.info().clocks.ticks_per_second();
   const double span = static_cast<double>(scale.to - scale.from) / per_second;
   const double begin = (static_cast<double>(scale.from) - static_cast<double>(zero_)) / per_second;
-  const double step = tick_step(span, kTicks);
-  for (double at = std::ceil(begin / step) * step; at <= begin + span; at += step) {
+  for (const double at : tick_places(begin, span, kTicks)) {
     const double column = kLeft + (at - begin) / span * scale.cells;
     const double bottom = kTop + rows - space;
     put_rect(out, column, bottom, 1, 6, "#333333");

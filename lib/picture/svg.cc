@@ -25,6 +25,17 @@ double tick_step(double span, unsigned ticks) {
   return 10 * power;
 }
 
+std::vector<double> tick_places(double begin, double span, unsigned ticks) {
+  const double step = tick_step(span, ticks), first = std::ceil(begin / step);
+  std::vector<double> places;
+  for (unsigned n = 0; n <= ticks; n++) {
+    const double at = (first + n) * step;
+    if (at > begin + span) break;
+    places.push_back(at);
+  }
+  return places;
+}
+
 void put_xml(TextWriter& out, std::string_view text) {
   TextWriter safe;
   safe.escaped(text);

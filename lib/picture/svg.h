@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "lib/base/text_writer.h"
 
@@ -11,6 +12,10 @@ namespace fkt {
 // Returns a round step (1, 2 or 5 times a power of ten) that fits into `span` at most `ticks`
 // times.
 double tick_step(double span, unsigned ticks);
+
+// Returns the multiples of tick_step(span, ticks) from `begin` to begin + span. Where these are too
+// near to each other for a double, fewer, or some twice.
+std::vector<double> tick_places(double begin, double span, unsigned ticks);
 
 // Writes text escaped for XML; control bytes as TextWriter::escaped() writes them.
 void put_xml(TextWriter& out, std::string_view text);

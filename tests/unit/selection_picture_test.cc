@@ -8,12 +8,20 @@
 
 #include "cli/fkt_selection/png.h"
 #include "lib/picture/overview.h"
+#include "lib/picture/svg.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/trace_builder.h"
 
 using namespace fkt;
 using namespace fkt::cli;
 using namespace fkt::test;
+
+TEST_CASE("ticks stand at multiples of a round step, also where a double cannot tell them apart") {
+  CHECK(tick_places(0, 1, 5) == std::vector<double>{0, .2, .2 * 2, .2 * 3, .8, 1});
+  CHECK(tick_places(-0.25, 1, 2) == std::vector<double>{0, .5});
+  CHECK(tick_places(3.1, 0.3, 1).empty());
+  CHECK(tick_places(4.6e9, 1e-8, 10).size() <= 11);
+}
 
 TEST_CASE("the picture of many CPUs has low rows, and no word of losses where there are none") {
   TraceBuilder b;
