@@ -107,14 +107,18 @@ class Walk {
     return section.offset + sizeof section.header + (section.header.stored_bytes + 7) / 8 * 8;
   }
 
+  bool is_whole(const Section& section) {
+    const bool whole = section_checksum(section.header, section.stored) == section.header.checksum;
+    if (!whole) in_vain_ += section.stored.size();
+    return whole;
+  }
+
   // Called when no section begins where one must. The size of the previous section may be what is
   // damaged, so the next intact one is searched for from behind that section's header on.
   bool go_on_behind_damage() {
     std::uint64_t from = list_.end;
-    if (!list_.sections.empty()) {
-      const Section& last = list_.sections.back();
-      const bool whole = section_checksum(last.header, last.stored) == last.header.checksum;
-      if (!whole) from = last.offset + sizeof last.header;
+    if (!list_.sections.empty() && !is_whole(list_.sections.back())) {
+      from = list_.sections.back().offset + sizeof(fkt_section_header);
     }
     const bool begins = begins_at(list_.end);
     const std::string fault = "section at offset " + hex(list_.end) + ": its header is damaged";
@@ -122,10 +126,7 @@ class Walk {
     for (std::uint64_t offset = from; offset < stop && in_vain_ < kMostCheckedInVain; offset += 8) {
       const std::optional<Section> next = at(offset);
       if (!next || (next->header.flags & FKT_SECTION_CHECKED) == 0) continue;
-      if (section_checksum(next->header, next->stored) != next->header.checksum) {
-        in_vain_ += next->stored.size();
-        continue;
-      }
+      if (!is_whole(*next)) continue;
       list_.faults.push_back(fault);
       list_.end = offset;
       return true;
