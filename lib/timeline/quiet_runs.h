@@ -35,6 +35,7 @@ class QuietWords {
   std::array<bool, 1 << FKT_ID_BITS> quiet_{};
 };
 
+// The runs of quiet events of one page: of two and more, one behind the other.
 class QuietRuns {
  public:
   QuietRuns() = default;

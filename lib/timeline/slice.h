@@ -88,7 +88,8 @@ class StateObserver {
   // The slices of one CPU, task or type of asynchronous spans and of one depth come in time order
   // and do not overlap.
   virtual void slice(const Slice& slice) = 0;
-  // Slices that are narrower than a bucket and begin in the same one may come together.
+  // Called instead of slice() for several slices, each narrower than a bucket of buckets(), that
+  // begin in the same bucket.
   virtual void slices(const SliceGroup&) {}
   // Returns the buckets for slices(); of width 0: it is never called.
   virtual Buckets buckets() const { return {}; }

@@ -42,7 +42,7 @@ class RingSocket {
   // Answers what has come, without waiting.
   void answer();
   std::uint64_t refused() const { return refused_; }
-  // The number of answers that nobody was waiting for any more.
+  // The number of requests whose program had closed the connection before it was answered.
   std::uint64_t late() const { return late_; }
 
  private:
