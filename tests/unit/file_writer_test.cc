@@ -125,3 +125,30 @@ TEST_CASE("a full output is an error with its name") {
   REQUIRE_FALSE(status);
   CHECK(status.error().message == "trace_file: no space left on device");
 }
+
+TEST_CASE("the search behind damaged sections ends, however many of them there are") {
+  constexpr std::uint64_t kPairs = 1 << 15;
+  std::vector<fkt_section_header> headers;
+  for (std::uint64_t n = 0; n < kPairs; n++) {
+    // One whose checksum is wrong and that claims most of the file, and a good one inside it.
+    const std::uint64_t rest = (2 * (kPairs - n) - 1) * sizeof(fkt_section_header) - 8;
+    headers.push_back({.magic = FKT_SECTION_MAGIC,
+                       .type = 41,
+                       .flags = FKT_SECTION_CHECKED,
+                       .checksum = 1,
+                       .stored_bytes = rest,
+                       .raw_bytes = rest});
+    fkt_section_header good{.magic = FKT_SECTION_MAGIC,
+                            .type = 40,
+                            .flags = FKT_SECTION_CHECKED,
+                            .checksum = 0,
+                            .stored_bytes = 0,
+                            .raw_bytes = 0};
+    good.checksum = section_checksum(good, {});
+    headers.push_back(good);
+  }
+  const ByteView bytes = std::as_bytes(std::span(headers));
+  const SectionList list = walk_sections(bytes, 0, bytes.size(), Closing::expected);
+  CHECK(list.faults.size() > 100);
+  CHECK(list.faults.size() < 2000);
+}
