@@ -22,6 +22,8 @@ class CallPlaces::Walked {
   explicit Walked(const Page& page) : first_clock_(page.header.first_clock), end_(first_clock_) {}
 
   bool entirely() const { return entirely_; }
+  bool enough() const { return entirely_; }
+  static void time() {}
 
  protected:
   std::uint64_t first_clock() const { return first_clock_; }
@@ -57,7 +59,7 @@ class CallPlaces::Finder : public Walked {
   struct Alone {
     std::uint64_t last, end;
     bool any;
-    void put(std::uint64_t clock, std::uint64_t until, std::uint32_t, bool) {
+    void put(std::uint64_t, std::uint64_t clock, std::uint64_t until, std::uint32_t, bool) {
       last = clock;
       end = until;
       any = true;
@@ -72,8 +74,7 @@ class CallPlaces::Finder : public Walked {
     next(clock, clock);
   }
   void runs(std::uint32_t pid) { runs_.push_back({any() ? clock() : 0, pid}); }
-  void call(const Event& event, std::uint32_t at, std::uint32_t pid) {
-    const ToldCall call = told_call(*rules_.calls.find(event.id), event);
+  void call(const ToldCall& call, const Event& event, std::uint32_t at, std::uint32_t pid) {
     const bool at_once = call.begin >= end();
     const bool late_end = !call.end_is_known() || call.end < end();
     if (!at_once && !is_inside(call, pid)) found_.push_back(outside(call, at, pid, false));
@@ -123,7 +124,7 @@ class CallPlaces::Answerer : public Walked {
 
   struct Alone {
     Answerer& answerer;
-    void put(std::uint64_t clock, std::uint64_t end, std::uint32_t at, bool) {
+    void put(std::uint64_t, std::uint64_t clock, std::uint64_t end, std::uint32_t at, bool) {
       answerer.pass(clock, end, at);
     }
   };
@@ -134,9 +135,8 @@ class CallPlaces::Answerer : public Walked {
     pass(clock, clock, at);
   }
   void runs(std::uint32_t pid) { pid_ = pid; }
-  void call(const Event& event, std::uint32_t at, std::uint32_t) {
-    const std::uint64_t clock =
-        item_of(told_call(*rules_.calls.find(event.id), event), event.clock);
+  void call(const ToldCall& call, const Event& event, std::uint32_t at, std::uint32_t) {
+    const std::uint64_t clock = item_of(call, event.clock);
     pass(clock, clock, at);
   }
   // The page ends. next: as in PageSplitter::has_place().

@@ -53,7 +53,7 @@ class PageSplitter::Reader {
 
   struct Alone {
     Item* item;  // there is room for an item per word
-    void put(std::uint64_t clock, std::uint64_t, std::uint32_t at, bool is_pair) {
+    void put(std::uint64_t, std::uint64_t clock, std::uint64_t, std::uint32_t at, bool is_pair) {
       *item++ = {clock, at, 0, is_pair ? Kind::pair : Kind::plain};
     }
   };
@@ -62,9 +62,11 @@ class PageSplitter::Reader {
   void item(std::uint64_t clock, std::uint32_t at, bool lost) {
     splitter_.items_.push_back({clock, at, 0, lost ? Kind::lost : Kind::plain});
   }
-  void call(const Event& event, std::uint32_t at, std::uint32_t pid) {
-    splitter_.add_call(event, at, pid);
+  void call(const ToldCall& call, const Event& event, std::uint32_t at, std::uint32_t pid) {
+    splitter_.add_call(call, event, at, pid);
   }
+  static void time() {}
+  static bool enough() { return false; }
   void runs(std::uint32_t pid) { splitter_.runs_from(splitter_.items_.size(), pid); }
 
  private:
@@ -95,9 +97,9 @@ void PageSplitter::runs_from(std::uint32_t item, std::uint32_t pid) {
 }
 
 // Adds the call whose event, at this position, comes next.
-void PageSplitter::add_call(const Event& event, std::uint32_t at, std::uint32_t pid) {
+void PageSplitter::add_call(const ToldCall& told, const Event& event, std::uint32_t at,
+                            std::uint32_t pid) {
   const auto number = static_cast<std::uint16_t>(calls_.size());
-  const ToldCall told = told_call(*rules_.calls.find(event.id), event);
   calls_.push_back({});
   Call& call = calls_[number];
   call.type = told.type;
@@ -375,6 +377,16 @@ std::uint64_t PageSplitter::most_words(const Page& page, std::uint64_t given,
   return 8 * page.words.size() + 1 + 3 * given + others;
 }
 
+Page split_page(const Page& page, std::span<const std::uint64_t> words, std::uint64_t clock,
+                std::uint64_t place) {
+  Page split = page;
+  split.header.end_clock = std::max<std::uint64_t>(split.header.end_clock, clock);
+  split.header.used = static_cast<std::uint32_t>(split.header.header_bytes + words.size_bytes());
+  split.words = words;
+  split.words_end = place + words.size_bytes();
+  return split;
+}
+
 Page PageSplitter::split(std::span<const Given> given, std::span<const std::uint32_t> late,
                          std::span<const std::uint32_t> ended, std::uint64_t place) {
   for (const std::uint32_t number : ended) items_[calls_[number].item].kind = Kind::moved;
@@ -395,12 +407,7 @@ Page PageSplitter::split(std::span<const Given> given, std::span<const std::uint
   Writer writer(*this, kept->words);
   write(writer);
   writer.pid_is(last_pid_, writer.clock());
-  Page split = *page_;
-  split.header.end_clock = std::max<std::uint64_t>(split.header.end_clock, writer.clock());
-  split.header.used =
-      static_cast<std::uint32_t>(split.header.header_bytes + 8 * kept->words.size());
-  split.words = kept->words;
-  split.words_end = place + 8 * kept->words.size();
+  Page split = split_page(*page_, kept->words, writer.clock(), place);
   if (damaged_) {
     kept->error = damage();
     split.damage = &kept->error;

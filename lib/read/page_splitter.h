@@ -52,6 +52,11 @@ struct OutsideCall {
 // An end that is so near to its event (ticks) may be at the event, in another page.
 inline constexpr std::uint64_t kAtOnceTicks = 128;
 
+// Returns the page with the words of its split form, the last of which is at `clock` (ticks). They
+// must live as long as the page. place: as in PageSplitter::split().
+Page split_page(const Page& page, std::span<const std::uint64_t> words, std::uint64_t clock,
+                std::uint64_t place);
+
 class PageSplitter {
  public:
   // A begin or an end that goes into a page, and whose call has its event in another page.
@@ -120,7 +125,7 @@ class PageSplitter {
   class Writer;
 
   Event event_of(const Call& call) const { return rules_.event_at(*page_, call.at); }
-  void add_call(const Event& event, std::uint32_t at, std::uint32_t pid);
+  void add_call(const ToldCall& told, const Event& event, std::uint32_t at, std::uint32_t pid);
   void place_end(Call& call, Item& item);
   void place_begin(Call& call);
   void runs_from(std::uint32_t item, std::uint32_t pid);

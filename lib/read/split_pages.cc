@@ -11,6 +11,7 @@
 
 #include "lib/base/parallel_for.h"
 #include "lib/read/call_places.h"
+#include "lib/read/quick_splitter.h"
 #include "lib/read/trace_data.h"
 
 namespace fkt {
@@ -41,17 +42,22 @@ class SplitPages::Cache {
     const std::lock_guard lock(mutex_);
     slots_[number % slots_.size()] = {number, page};
   }
-  // Returns a splitter with the memory that it needed for an earlier page, if one is idle.
-  std::unique_ptr<PageSplitter> take(const SplitRules& rules) {
+  struct Splitters {
+    explicit Splitters(const SplitRules& rules) : quick(rules), any(rules) {}
+    QuickSplitter quick;
+    PageSplitter any;
+  };
+  // Returns splitters with the memory that they needed for an earlier page, if some are idle.
+  std::unique_ptr<Splitters> take(const SplitRules& rules) {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<PageSplitter>(rules);
-    std::unique_ptr<PageSplitter> splitter = std::move(idle_.back());
+    if (idle_.empty()) return std::make_unique<Splitters>(rules);
+    std::unique_ptr<Splitters> splitters = std::move(idle_.back());
     idle_.pop_back();
-    return splitter;
+    return splitters;
   }
-  void give_back(std::unique_ptr<PageSplitter> splitter) {
+  void give_back(std::unique_ptr<Splitters> splitters) {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(splitter));
+    idle_.push_back(std::move(splitters));
   }
 
  private:
@@ -61,7 +67,7 @@ class SplitPages::Cache {
   };
   std::mutex mutex_;
   std::array<Slot, 32> slots_;
-  std::vector<std::unique_ptr<PageSplitter>> idle_;
+  std::vector<std::unique_ptr<Splitters>> idle_;
 };
 
 SplitPages::SplitPages(SplitRules rules, TraceData& data)
@@ -336,8 +342,6 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
   if (cache_->find(number, found)) return found;
   Result<Page> page = data_.source->page(data_.pages[number].offset);
   if (!page) return page;
-  std::unique_ptr<PageSplitter> splitter = cache_->take(rules_);
-  splitter->read(*page);
   std::vector<PageSplitter::Given> moved;
   std::span<const std::uint32_t> late, ended;
   if (const auto given = given_.find(number); given != given_.end()) {
@@ -347,10 +351,16 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
     late = given->second.late;
     ended = given->second.ended;
   }
-  Page split = splitter->split(moved, late, ended, places_[number]);
-  cache_->give_back(std::move(splitter));
-  cache_->put(number, split);
-  return split;
+  std::unique_ptr<Cache::Splitters> splitters = cache_->take(rules_);
+  std::optional<Page> split;
+  if (ended.empty()) split = splitters->quick.split(*page, moved, late, places_[number]);
+  if (!split) {
+    splitters->any.read(*page);
+    split = splitters->any.split(moved, late, ended, places_[number]);
+  }
+  cache_->give_back(std::move(splitters));
+  cache_->put(number, *split);
+  return *split;
 }
 
 }  // namespace fkt

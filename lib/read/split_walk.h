@@ -60,7 +60,7 @@ struct ToldCall {
 };
 
 // Returns what the event of a call tells; it must have the words of its fields.
-inline ToldCall told_call(const CallEvent& type, const Event& event) {
+[[gnu::always_inline]] inline ToldCall told_call(const CallEvent& type, const Event& event) {
   ToldCall call;
   call.type = &type;
   call.begin = std::min(type.start(event), event.clock);
@@ -83,12 +83,15 @@ struct PageWalk {
 
 // Reads the page up to its end, or to the first word that cannot be read, and tells `items` of what
 // is in it, in its order. `items` has the functions
-//   alone()                 returns an object with put(clock, end, at, is_pair), called for events
-//                           that are a single word each: from when to when (ticks), and where it is
+//   alone()                 returns an object with put(word, clock, end, at, is_pair), called for
+//                           events that are a single word each: from when to when (ticks), and
+//                           where it is
 //   take(object)            gives it back
 //   item(clock, at, lost)   another event, or a gap
-//   call(event, at, pid)    the event of a call, which has the words of its fields
+//   call(call, event, at, pid)   the event of a call, which has the words of its fields
 //   runs(pid)               what follows is by this thread
+//   time()                  a TIME word
+//   enough()                whether the rest of the page need not be read
 template <class Items>
 PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
   const std::span<const std::uint64_t> words = page.words;
@@ -115,7 +118,7 @@ PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
         break;
       }
       clock = end;
-      sink.put(begin, end, at, step.pair != 0);
+      sink.put(word, begin, end, at, step.pair != 0);
     }
     items.take(sink);
     walk.clock = clock;
@@ -144,7 +147,7 @@ PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
     if (step.entry == WordTable::kTime) {
       walk.clock = fkt_time_word_clock(word, walk.clock);
       walk.at++;
-      return;
+      return items.time();
     }
     if (step.entry == WordTable::kUnknown) return fail(at);
     const std::uint64_t clock = fkt_word_clock(word, walk.clock);
@@ -152,8 +155,10 @@ PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
     if (step.is_call) {
       Event event = rules.event_at(page, at);
       event.clock = clock;
-      walk.too_short = event.words.size() < rules.calls.find(event.id)->words;
-      return walk.too_short ? fail(at) : items.call(event, at, walk.pid);
+      const CallEvent& type = *rules.calls.find(event.id);
+      walk.too_short = event.words.size() < type.words;
+      if (walk.too_short) return fail(at);
+      return items.call(told_call(type, event), event, at, walk.pid);
     }
     const bool lost = step.entry == WordTable::kLost;
     items.item(clock, at, lost);
@@ -162,7 +167,7 @@ PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
     items.runs(walk.pid);
   };
   items.runs(walk.pid);
-  while (walk.at < words.size() && !walk.damaged) {
+  while (walk.at < words.size() && !walk.damaged && !items.enough()) {
     const std::uint64_t word = words[walk.at];
     const SplitRules::Step& step = rules.steps[fkt_word_id(word)];
     if (step.alone) {

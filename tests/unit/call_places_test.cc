@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "lib/read/call_places.h"
-#include "lib/read/trace.h"
 #include "tests/unit/call_recording.h"
+#include "tests/unit/raw_pages.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -14,25 +14,6 @@ namespace {
 auto fields(const OutsideCall& call) {
   return std::tuple(call.call, call.at, call.pid, call.begin, call.end, call.number, call.is_end);
 }
-
-// The pages of a recording as they stand in the file, and how they are split.
-struct RawPages {
-  explicit RawPages(const Trace& trace, const Catalogue& in_file)
-      : catalogue(in_file), rules(catalogue) {
-    for (const PageRef& ref : trace.pages()) {
-      const Result<PageBytes> bytes = trace.page_bytes(ref);
-      REQUIRE(bytes);
-      const Result<Page> page = check_page_bytes(bytes->bytes, ref.offset, trace.info().page_bytes,
-                                                 trace.info().recording);
-      REQUIRE(page);
-      pages.push_back(*page);
-    }
-  }
-
-  Catalogue catalogue;
-  SplitRules rules;
-  std::vector<Page> pages;
-};
 
 // The calls of all pages whose begin or end is elsewhere; and calls that begin and end at, before
 // and after each of these, by several threads.
