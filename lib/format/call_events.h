@@ -30,7 +30,7 @@ struct CallEvent {
     unsigned word = 0, left = 0, right = 0;
     bool is_signed = false;
 
-    std::uint64_t of(const Event& event) const {
+    [[gnu::always_inline]] std::uint64_t of(const Event& event) const {
       const std::uint64_t top = (word > 0 ? event.words[word - 1] : event.arg) << left;
       return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> right)
                        : top >> right;

@@ -9,7 +9,10 @@ SplitRules::SplitRules(Catalogue& catalogue) : table(catalogue), calls(catalogue
     const std::uint16_t entry = table[id];
     Step& step = steps[id];
     step.entry = entry;
-    step.is_call = calls.find(static_cast<std::uint16_t>(id)) != nullptr;
+    if (const CallEvent* const call = calls.find(static_cast<std::uint16_t>(id))) {
+      step.is_call = true;
+      step.call = static_cast<std::uint8_t>(calls.number(*call));
+    }
     if (entry <= WordTable::kMaxWords) {
       step.words = entry;
     } else if ((entry & WordTable::kPair) != 0) {

@@ -24,6 +24,7 @@ struct SplitRules {
     bool alone = false;         // a pair, or an event without words, flags and calls: most are
     bool special = false;       // no event, or one of a call, a switch or a gap
     bool is_switch = false, is_call = false;
+    std::uint8_t call = 0;  // its number in `calls`
   };
   explicit SplitRules(Catalogue& catalogue);  // changes the catalogue as CallEvents does
 
@@ -134,7 +135,19 @@ PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
     walk.at = behind;
     return true;
   };
-  // No event, or one of a call, a switch or a gap.
+  const auto read_call = [&](const SplitRules::Step& step, std::uint64_t word)
+      __attribute__((always_inline)) {
+    const std::uint32_t at = walk.at;
+    const std::uint64_t clock = fkt_word_clock(word, walk.clock);
+    if (!pass(clock, at + 1 + rules.words_after(word))) return;
+    const CallEvent& type = rules.calls[step.call];
+    Event event = rules.event_at(page, at);
+    event.clock = clock;
+    walk.too_short = event.words.size() < type.words;
+    if (walk.too_short) return fail(at);
+    items.call(told_call(type, event), event, at, walk.pid);
+  };
+  // No event, or a switch or a gap.
   const auto read_special = [&](const SplitRules::Step& step, std::uint64_t word)
       __attribute__((always_inline)) {
     const std::uint32_t arg = fkt_word_arg(word), at = walk.at;
@@ -152,14 +165,6 @@ PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
     if (step.entry == WordTable::kUnknown) return fail(at);
     const std::uint64_t clock = fkt_word_clock(word, walk.clock);
     if (!pass(clock, at + 1 + rules.words_after(word))) return;
-    if (step.is_call) {
-      Event event = rules.event_at(page, at);
-      event.clock = clock;
-      const CallEvent& type = *rules.calls.find(event.id);
-      walk.too_short = event.words.size() < type.words;
-      if (walk.too_short) return fail(at);
-      return items.call(told_call(type, event), event, at, walk.pid);
-    }
     const bool lost = step.entry == WordTable::kLost;
     items.item(clock, at, lost);
     if (lost) return;
@@ -172,6 +177,8 @@ PageWalk walk_page(const SplitRules& rules, const Page& page, Items& items) {
     const SplitRules::Step& step = rules.steps[fkt_word_id(word)];
     if (step.alone) {
       read_alone();
+    } else if (step.is_call) {
+      read_call(step, word);
     } else if (step.special) {
       read_special(step, word);
     } else {
