@@ -22,11 +22,13 @@ class QuickSplitter::Walker {
  public:
   // words, memory.ends: room for most_words() each.
   Walker(const SplitRules& rules, const Page& page, std::span<const PageSplitter::Given> given,
-         std::span<const std::uint32_t> late, Memory& memory, std::uint64_t* words)
+         std::span<const std::uint32_t> late, std::span<const std::uint32_t> ended, Memory& memory,
+         std::uint64_t* words)
       : rules_(rules),
         page_(page),
         given_(given),
         late_(late),
+        ended_(ended),
         words_(words),
         ends_(memory.ends.begin()),
         end_(page.header.first_clock),
@@ -168,6 +170,7 @@ class QuickSplitter::Walker {
   static std::span<const std::uint64_t> made_words(const CallEvent& type, const Event& event) {
     return type.copies ? event.words : std::span<const std::uint64_t>{};
   }
+  bool is_pid_word(std::uint32_t place) const { return fkt_word_id(words_[place]) == FKT_W_PID; }
   std::uint32_t place_of(std::uint64_t clock) const;
   bool can_begin_at(std::uint32_t place, std::uint64_t clock) const;
   std::uint32_t pid_at(std::uint32_t place) const {
@@ -182,7 +185,7 @@ class QuickSplitter::Walker {
   const SplitRules& rules_;
   const Page& page_;
   std::span<const PageSplitter::Given> given_;
-  std::span<const std::uint32_t> late_;
+  std::span<const std::uint32_t> late_, ended_;
   // The split page as far as it is known, and until when each word's item lasts (ticks), by which
   // the place of a begin is found. The words of an item have the same value, a PID or TIME word has
   // that of the word behind it. So the values never decrease.
@@ -193,6 +196,7 @@ class QuickSplitter::Walker {
   std::uint64_t next_ = 0;
   std::uint64_t far_ = kForever;     // an item so late, or later, may need a TIME word (ticks)
   std::uint32_t pid_, written_pid_;  // runs; and as far as the words in words_ say
+  std::uint64_t without_words_ = 0;  // clock of the last item that has no words (ticks)
   std::size_t given_put_ = 0, may_move_;
   RawVector<Run>& runs_;
   std::uint32_t calls_ = 0;
@@ -213,9 +217,11 @@ std::uint32_t QuickSplitter::Walker::place_of(std::uint64_t clock) const {
 bool QuickSplitter::Walker::can_begin_at(std::uint32_t place, std::uint64_t clock) const {
   // Which of two at one time is the outer one depends on what they are.
   if (place == size_ || (place > 0 && ends_[place - 1] == clock)) return false;
+  // Behind the word of the thread that called, which then says so at the call's begin.
+  if (is_pid_word(place)) place++;
   const std::uint64_t word = words_[place];
   const std::uint32_t id = fkt_word_id(word);
-  if (id == FKT_W_PID || id == FKT_W_TIME) return false;
+  if (id == FKT_W_TIME) return false;
   if (rules_.steps[id].pair != 0) return ends_[place] - fkt_pair_ticks(fkt_word_arg(word)) > clock;
   if (!is_made_begin(static_cast<std::uint16_t>(id))) return true;
   const std::uint64_t later = (word - clock) & FKT_TIME_MASK;
@@ -282,9 +288,13 @@ inline void QuickSplitter::Walker::call(const ToldCall& call, const Event& event
   if (!call.end_is_known() || (call.end < end_ && !late_end)) return give_up();
   const bool at_once = call.begin >= end_;
   if (!at_once && call.begin >= first) {
-    const std::uint32_t place = place_of(call.begin);
-    if (!can_begin_at(place, call.begin)) return give_up();
+    std::uint32_t place = place_of(call.begin);
+    if (call.begin < without_words_ || !can_begin_at(place, call.begin)) return give_up();
     if (pid_at(place) == pid) {
+      if (is_pid_word(place)) {
+        words_[place] = fkt_word(call.begin, FKT_W_PID, pid);
+        ends_[place++] = call.begin;
+      }
       insert(place, call, event);
     } else if (!late_.empty()) {
       return give_up();
@@ -292,18 +302,26 @@ inline void QuickSplitter::Walker::call(const ToldCall& call, const Event& event
   } else if (!at_once && std::ranges::binary_search(late_, number)) {
     return give_up();
   }
+  if (!ended_.empty() && std::ranges::binary_search(ended_, number)) {
+    if (!late_end) return give_up();
+    if (event.clock >= next_) before_item(event.clock);
+    end_ = without_words_ = event.clock;
+    return;
+  }
   if (late_end) return put_late_end(call, event);
   put_call(call, event, at_once);
 }
 
 std::optional<Page> QuickSplitter::split(const Page& page,
                                          std::span<const PageSplitter::Given> given,
-                                         std::span<const std::uint32_t> late, std::uint64_t place) {
+                                         std::span<const std::uint32_t> late,
+                                         std::span<const std::uint32_t> ended,
+                                         std::uint64_t place) {
   const std::size_t most = Walker::most_words(page, given);
   const auto words = std::make_shared<RawVector<std::uint64_t>>();
   words->reserve(most);
   memory_.ends.reserve(most);
-  Walker walker(rules_, page, given, late, memory_, words->begin());
+  Walker walker(rules_, page, given, late, ended, memory_, words->begin());
   if (!walker.finish(walk_page(rules_, page, walker))) return {};
   words->extend(words->begin() + walker.size());
   Page split = split_page(page, {words->begin(), walker.size()}, walker.clock(), place);

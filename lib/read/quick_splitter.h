@@ -18,11 +18,12 @@ class QuickSplitter {
  public:
   explicit QuickSplitter(const SplitRules& rules) : rules_(rules) {}
 
-  // Returns the page in its split form: the same events as PageSplitter::split() of the page has,
-  // with ends whose place is in no other page. Nothing: it has been given up. That depends on
+  // Returns the page in its split form: the same events as PageSplitter::split() of the page has.
+  // Nothing: it has been given up. That depends on
   // the arguments alone, so a page has the same words whenever it is split.
   std::optional<Page> split(const Page& page, std::span<const PageSplitter::Given> given,
-                            std::span<const std::uint32_t> late, std::uint64_t place);
+                            std::span<const std::uint32_t> late,
+                            std::span<const std::uint32_t> ended, std::uint64_t place);
 
  private:
   class Walker;

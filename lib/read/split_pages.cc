@@ -352,8 +352,7 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
     ended = given->second.ended;
   }
   std::unique_ptr<Cache::Splitters> splitters = cache_->take(rules_);
-  std::optional<Page> split;
-  if (ended.empty()) split = splitters->quick.split(*page, moved, late, places_[number]);
+  std::optional<Page> split = splitters->quick.split(*page, moved, late, ended, places_[number]);
   if (!split) {
     splitters->any.read(*page);
     split = splitters->any.split(moved, late, ended, places_[number]);

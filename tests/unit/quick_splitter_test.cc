@@ -134,8 +134,7 @@ void check_pages(const RawPages& raw, const Told& told, Count& count) {
   for (std::size_t number = 0; number < raw.pages.size(); number++) {
     const Page& page = raw.pages[number];
     const auto& [given, late, ended] = told.pages[number];
-    if (!ended.empty()) continue;
-    const std::optional<Page> split = quick.split(page, given, late, 4096);
+    const std::optional<Page> split = quick.split(page, given, late, ended, 4096);
     count.given_up += !split;
     if (!split) continue;
     count.quick++;
@@ -189,7 +188,7 @@ class RandomPage {
     PageSplitter splitter(rules);
     splitter.read(page_);
     for (const OutsideCall& call : splitter.outside()) {
-      if (!call.is_end && below(8) == 0) late_.push_back(call.call);
+      if (below(8) == 0) (call.is_end ? ended_ : late_).push_back(call.call);
     }
     for (unsigned i = below(4); i > 0; i--) give(rules);
     std::ranges::stable_sort(given_, std::ranges::greater{}, &Given::clock);
@@ -197,6 +196,7 @@ class RandomPage {
   const Page& page() const { return page_; }
   std::span<const Given> given() const { return given_; }
   std::span<const std::uint32_t> late() const { return late_; }
+  std::span<const std::uint32_t> ended() const { return ended_; }
 
  private:
   unsigned below(unsigned limit) { return random_() % limit; }
@@ -235,7 +235,7 @@ class RandomPage {
     }
   }
   void call() {
-    const std::uint64_t before = below(30), begin = clock_ - before;
+    const std::uint64_t before = below(below(3) == 0 ? 400 : 30), begin = clock_ - before;
     const std::uint64_t ticks = before - (below(3) == 0 ? random_() % (before + 1) : 0);
     if (below(4) != 0) {
       put(FKT_E_CALL, below(9));
@@ -259,7 +259,7 @@ class RandomPage {
   std::uint64_t clock_ = std::uint64_t{1} << 40;
   std::vector<std::uint64_t> words_;
   Page page_;
-  std::vector<std::uint32_t> late_;
+  std::vector<std::uint32_t> late_, ended_;
   std::deque<MadeEvent> events_;
   std::vector<Given> given_;
 };
@@ -273,20 +273,23 @@ TEST_CASE("pages of calls at random times, that are split while they are walked 
   PageSplitter splitter(rules);
   QuickSplitter quick(rules);
   std::mt19937 random(1);
-  unsigned same = 0, given_up = 0;
-  for (unsigned i = 0; i < 200'000; i++) {
+  unsigned same = 0, with_ended = 0, given_up = 0;
+  for (unsigned i = 0; i < 300'000; i++) {
     const RandomPage one(random, rules);
-    const std::optional<Page> split = quick.split(one.page(), one.given(), one.late(), 0);
+    const std::optional<Page> split =
+        quick.split(one.page(), one.given(), one.late(), one.ended(), 0);
     given_up += !split;
     if (!split) continue;
     CAPTURE(i);
     splitter.read(one.page());
-    const Page expected = splitter.split(one.given(), one.late(), {}, 0);
+    const Page expected = splitter.split(one.given(), one.late(), one.ended(), 0);
     REQUIRE(events_of(*split, table) == events_of(expected, table));
     same++;
+    with_ended += !one.ended().empty();
   }
-  CAPTURE(same, given_up);
+  CAPTURE(same, with_ended, given_up);
   CHECK(same > 20'000);
+  CHECK(with_ended > 400);
   CHECK(given_up > 20'000);
 }
 
