@@ -253,6 +253,16 @@ void PageSplitter::mark_calls(std::span<const std::uint32_t> late) {
   }
 }
 
+// Something goes before the item, a call's, at `clock`. If nothing else was known to happen in that
+// call, it does now: the call's begin is no longer right before its end.
+void PageSplitter::mark_around(std::uint32_t item, std::uint64_t clock) {
+  const std::uint32_t number = items_[item].call;
+  Call& call = calls_[number];
+  if (!call.at_once || clock < call.begin) return;
+  call.at_once = false;
+  mark(item, {call.begin, 0, number, nullptr, Mark::Kind::begin});
+}
+
 // Writes the words of the split page.
 class PageSplitter::Writer {
  public:
@@ -398,6 +408,7 @@ Page PageSplitter::split(std::span<const Given> given, std::span<const std::uint
     const std::uint32_t item = one.is_end ? item_after_end(one.clock, items_.size())
                                           : item_after(one.clock, items_.size());
     const std::uint64_t clock = std::max(one.clock, end_before(item));
+    if (item < items_.size() && items_[item].kind == Kind::call) mark_around(item, clock);
     mark(item, {.clock = clock,
                 .event = one.event,
                 .kind = one.is_end ? Mark::Kind::end : Mark::Kind::begin});

@@ -158,6 +158,7 @@ class PageSplitter {
   std::uint32_t late_place(const Call& call) const;
   void mark(std::uint32_t item, const Mark& mark);
   void mark_calls(std::span<const std::uint32_t> late);
+  void mark_around(std::uint32_t item, std::uint64_t clock);
   void write(Writer& writer);
   Error damage() const;
 

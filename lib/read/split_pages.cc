@@ -126,6 +126,7 @@ void SplitPages::look_for_wanted(bool own_cpu) {
       const Wanted& wanted = wanted_[i];
       const bool is_own = data_.pages[wanted.page].cpu == cpu;
       if (wanted.found != kNowhere || is_own != own_cpu) continue;
+      if (!is_own && wanted.call.pid == 0) continue;  // each CPU has an idle thread of its own
       const std::uint32_t page = page_at(pages, wanted.call.clock());
       if (page != kNowhere) queries.push_back({page, i});
     }

@@ -145,3 +145,53 @@ TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(refusal("tp:sched:*(prev.pid) if next.pid == 1").empty());
   CHECK(refusal("call:vfs_read(count) ret if count > 4096").empty());
 }
+
+namespace {
+
+// What a reader of the recording sees of calls: CPU, time since T, and whether it is a begin.
+std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> begins_and_ends(const Trace& trace) {
+  std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> found;
+  for (const Event& event : trace.events()) {
+    const bool begins = is_made_begin(event.id);
+    if (begins || trace.info().catalogue.find(event.id)->role == Role::end) {
+      found.emplace_back(event.cpu, event.clock - T, begins);
+    }
+  }
+  return found;
+}
+
+TraceBuilder with_function() {
+  TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + "name\tfunction\t3\tvfs_read\n");
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("a call of a CPU's idle thread is not looked for on another CPU") {
+  TraceBuilder b = with_function();
+  b.pid(0, 0).event(0, T + 50, FKT_E_NMI).event(0, T + 200, FKT_E_SWITCH_S, 42).close_page(0);
+  b.pid(0, 0).event(0, T + 800, FKT_E_CALL, 3, {fkt_call_word(T + 300, 200)});
+  b.pid(1, 0).event(1, T + 100, FKT_E_NMI).event(1, T + 1000, FKT_E_NMI);
+  const Result<Trace> trace = Trace::from_bytes(b.finish(), "idle");
+  REQUIRE(trace);
+  for (const auto& [cpu, clock, begins] : begins_and_ends(*trace)) CHECK(cpu == 0);
+  CHECK(begins_and_ends(*trace).size() == 2);
+}
+
+TEST_CASE("a call whose event is on another CPU, in one that seemed to have nothing in it") {
+  TraceBuilder b = with_function();
+  b.pid(0, 42).event(0, T + 50, FKT_E_NMI);
+  b.event(0, T + 1000, FKT_E_CALL, 3, {fkt_call_word(T + 100, 890)});
+  b.event(0, T + 1100, FKT_E_SWITCH_S, 0).event(0, T + 9000, FKT_E_NMI);
+  b.pid(1, 42).event(1, T + 2000, FKT_E_CALL, 3, {fkt_call_word(T + 200, 100)});
+  const Result<Trace> trace = Trace::from_bytes(b.finish(), "within");
+  REQUIRE(trace);
+  using Found = std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>>;
+  CHECK(begins_and_ends(*trace) ==
+        Found{{0, 100, true}, {0, 200, true}, {0, 300, false}, {0, 990, false}});
+  CHECK(trace->integrity().damaged_pages == 0);
+  std::size_t nmis = 0;
+  for (const Event& event : trace->events()) nmis += event.id == FKT_E_NMI;
+  CHECK(nmis == 2);
+}
