@@ -253,8 +253,9 @@ void PageSplitter::mark_calls(std::span<const std::uint32_t> late) {
   }
 }
 
-// Something goes before the item, a call's, at `clock`. If nothing else was known to happen in that
-// call, it does now: the call's begin is no longer right before its end.
+// Called before a begin or an end of another page's call is placed before the item, which is a
+// call's, at `clock`. If that is within the call, the call's begin is placed before it, instead of
+// right before the call's end.
 void PageSplitter::mark_around(std::uint32_t item, std::uint64_t clock) {
   const std::uint32_t number = items_[item].call;
   Call& call = calls_[number];

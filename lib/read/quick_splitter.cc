@@ -17,7 +17,7 @@ constexpr std::size_t kMostMoves = 16;
 
 }  // namespace
 
-// Takes what walk_page() finds. What PageSplitter calls an item is a word or several here.
+// Writes what walk_page() finds. An item is what walk_page() reports at once: an event, or a call.
 class QuickSplitter::Walker {
  public:
   // words, memory.ends: room for most_words() each.
@@ -186,9 +186,10 @@ class QuickSplitter::Walker {
   const Page& page_;
   std::span<const PageSplitter::Given> given_;
   std::span<const std::uint32_t> late_, ended_;
-  // The split page as far as it is known, and until when each word's item lasts (ticks), by which
-  // the place of a begin is found. The words of an item have the same value, a PID or TIME word has
-  // that of the word behind it. So the values never decrease.
+  // words_: the words of the split page that have been written. ends_: for each of them, when the
+  // event that the word belongs to ends (ticks); of a begin and an end that were written together,
+  // the end's time; of a PID or TIME word, the time of the word behind it. The values never
+  // decrease, so place_of() can search them for the place of a begin.
   std::uint64_t *words_, *ends_;
   std::uint32_t size_ = 0;
   std::uint64_t end_;      // of the last item, or of the time before it (ticks)
@@ -217,7 +218,7 @@ std::uint32_t QuickSplitter::Walker::place_of(std::uint64_t clock) const {
 bool QuickSplitter::Walker::can_begin_at(std::uint32_t place, std::uint64_t clock) const {
   // Which of two at one time is the outer one depends on what they are.
   if (place == size_ || (place > 0 && ends_[place - 1] == clock)) return false;
-  // Behind the word of the thread that called, which then says so at the call's begin.
+  // The begin goes behind a PID word: what is there belongs to the thread that the word names.
   if (is_pid_word(place)) place++;
   const std::uint64_t word = words_[place];
   const std::uint32_t id = fkt_word_id(word);

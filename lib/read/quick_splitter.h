@@ -18,9 +18,10 @@ class QuickSplitter {
  public:
   explicit QuickSplitter(const SplitRules& rules) : rules_(rules) {}
 
-  // Returns the page in its split form: the same events as PageSplitter::split() of the page has.
-  // Nothing: it has been given up. That depends on
-  // the arguments alone, so a page has the same words whenever it is split.
+  // Returns the page in its split form, which has the same events as PageSplitter::split() would
+  // return with the same arguments. Returns nothing if the page has been given up. The result
+  // depends on the arguments alone: positions of words in a split page stay valid when the page is
+  // split again.
   std::optional<Page> split(const Page& page, std::span<const PageSplitter::Given> given,
                             std::span<const std::uint32_t> late,
                             std::span<const std::uint32_t> ended, std::uint64_t place);

@@ -61,19 +61,7 @@ void check_pages(const RawPages& raw) {
 }  // namespace
 
 TEST_CASE("where the calls of a page began and ended, with and without keeping what is in it") {
-  for (const auto kind :
-       {CallRecording::Kind::whole, CallRecording::Kind::prompt, CallRecording::Kind::switches,
-        CallRecording::Kind::gaps, CallRecording::Kind::held}) {
-    for (unsigned seed = 1; seed <= 12; seed++) {
-      CAPTURE(kind, seed);
-      CallRecording recording(seed, 1 + seed % 4, 1500, kind);
-      const Result<Trace> trace = Trace::from_bytes(recording.finish(), "calls");
-      REQUIRE(trace);
-      const RawPages raw(*trace, recording.catalogue());
-      REQUIRE(raw.pages.size() > 2);
-      check_pages(raw);
-    }
-  }
+  each_call_recording(12, [](const RawPages& raw) { check_pages(raw); });
 }
 
 TEST_CASE("a page that cannot be read to its end") {

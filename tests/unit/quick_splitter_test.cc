@@ -151,20 +151,11 @@ void check_pages(const RawPages& raw, const Told& told, Count& count) {
 
 TEST_CASE("pages that are split while they are walked through once") {
   Count count;
-  for (const auto kind :
-       {CallRecording::Kind::whole, CallRecording::Kind::prompt, CallRecording::Kind::switches,
-        CallRecording::Kind::gaps, CallRecording::Kind::held}) {
-    for (unsigned seed = 1; seed <= 40; seed++) {
-      CAPTURE(kind, seed);
-      CallRecording recording(seed, 1 + seed % 4, 1500, kind);
-      const Result<Trace> trace = Trace::from_bytes(recording.finish(), "calls");
-      REQUIRE(trace);
-      RawPages raw(*trace, recording.catalogue());
-      check_pages(raw, Told(raw), count);
-      cut(raw);
-      check_pages(raw, Told(raw), count);
-    }
-  }
+  each_call_recording(40, [&](RawPages& raw) {
+    check_pages(raw, Told(raw), count);
+    cut(raw);
+    check_pages(raw, Told(raw), count);
+  });
   CAPTURE(count.quick, count.with_given, count.given_up);
   CHECK(count.quick > 500);
   CHECK(count.with_given > 100);

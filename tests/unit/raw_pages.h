@@ -7,6 +7,7 @@
 
 #include "lib/read/split_walk.h"
 #include "lib/read/trace.h"
+#include "tests/unit/call_recording.h"
 
 namespace fkt::test {
 
@@ -28,5 +29,23 @@ struct RawPages {
   SplitRules rules;
   std::vector<Page> pages;
 };
+
+// Calls check(pages) for so many random recordings of each kind.
+template <class Check>
+void each_call_recording(unsigned seeds, Check check) {
+  for (const auto kind :
+       {CallRecording::Kind::whole, CallRecording::Kind::prompt, CallRecording::Kind::switches,
+        CallRecording::Kind::gaps, CallRecording::Kind::held}) {
+    for (unsigned seed = 1; seed <= seeds; seed++) {
+      CAPTURE(kind, seed);
+      CallRecording recording(seed, 1 + seed % 4, 1500, kind);
+      const Result<Trace> trace = Trace::from_bytes(recording.finish(), "calls");
+      REQUIRE(trace);
+      RawPages raw(*trace, recording.catalogue());
+      REQUIRE(raw.pages.size() > 2);
+      check(raw);
+    }
+  }
+}
 
 }  // namespace fkt::test
