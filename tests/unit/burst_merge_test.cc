@@ -118,6 +118,37 @@ std::pair<std::uint64_t, std::uint64_t> in_bursts(const Bytes& file) {
   return {bursts, all};
 }
 
+// Compares a density that gets the pages on the way with one that reads them itself.
+void check_density(const Bytes& file) {
+  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Trace other = std::move(*Trace::from_bytes(file));
+  PassControl control, pass, rest;
+  const Density alone(other, 1, control);
+  Density on_the_way(trace);
+  Timeline timeline(trace);
+  Writer writer(timeline, false);
+  timeline.read(pass, &writer, [&](std::uint32_t number, const Result<Page>& page) {
+    on_the_way.add(number, page);
+  });
+  on_the_way.finish(1, rest);
+  CHECK(on_the_way.layers() == alone.layers());
+  for (const std::uint32_t cells : {1U, 7U, 300U, 4000U}) {
+    const TimeScale scale{timeline.begin(), timeline.end(), cells};
+    CHECK(on_the_way.cells(scale, 0).events == alone.cells(scale, 0).events);
+  }
+  REQUIRE(on_the_way.gaps().size() == alone.gaps().size());
+  for (std::size_t i = 0; i < alone.gaps().size(); i++) {
+    const Gap &got = on_the_way.gaps()[i], &wanted = alone.gaps()[i];
+    CHECK(std::tuple(got.cpu, got.from, got.to, got.lost) ==
+          std::tuple(wanted.cpu, wanted.from, wanted.to, wanted.lost));
+  }
+  REQUIRE(on_the_way.damage().size() == alone.damage().size());
+  for (std::size_t i = 0; i < alone.damage().size(); i++) {
+    CHECK(on_the_way.damage()[i].page == alone.damage()[i].page);
+    CHECK(on_the_way.damage()[i].error.message == alone.damage()[i].error.message);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("in bursts: tasks that fork, exec, exit and migrate, gaps") {
@@ -194,6 +225,18 @@ TEST_CASE("in bursts: pairs whose ends have other keys, or are of other kinds") 
     check_same(file);
     const auto [bursts, all] = in_bursts(file);
     CHECK(bursts > all / 8);
+  }
+}
+
+TEST_CASE("in bursts: a density that gets the pages on the way is that of all pages") {
+  for (unsigned seed = 0; seed < 6; seed++) {
+    INFO("seed " << seed);
+    check_density(RandomRecording(seed, 1 + seed % 5, 4000).finish());
+    check_density(CallRecording(seed, 1 + seed % 5, 1500, CallRecording::Kind::gaps).finish());
+    Bytes file = BusyRecording(seed, 3, 3000).finish();
+    check_density(file);
+    for (std::size_t at = file.size() / 2; at < file.size(); at += 4001) file[at] ^= std::byte{4};
+    check_density(file);
   }
 }
 
