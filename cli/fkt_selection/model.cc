@@ -109,12 +109,12 @@ void Model::read_statistics() {
 // Opens the recording once more, because other threads use trace_ meanwhile.
 void Model::fill_checkpoint_cache() const {
   if (cache_place_.folder.empty() || file_ == "-") return;
+  set_thread_nice(kAtLeisure);  // opening a recording with calls reads all of it
   const Result<Trace> trace = Trace::open(file_);
   if (!trace) return;
   CheckpointCache cache(*trace, cache_place_.folder, cache_place_.apart);
   const auto unknown = [&](std::uint64_t moment) { return !cache.knows(moment); };
   if (std::ranges::none_of(cache.moments(), unknown)) return;
-  set_thread_nice(kAtLeisure);
   const std::uint64_t last = cache.moments().back();
   fkt::read_checkpoints(*trace, {&last, 1}, &cache,
                         [this](std::uint64_t) { return idle_work_.wait(timeline_pass_.stop); });
