@@ -39,8 +39,8 @@ bool Meanings::always_ends(const PairType& pair) const {
   if (is_syscall(ends.kind)) return is_syscall(begins.kind);
   if (begins.kind != ends.kind) return false;
   if (!ends.same_key) return true;
-  // The pair's number is the argument of the begin and of the end. So the end has the begin's key
-  // if the key field of both events is the same bits of the argument.
+  // Both events have the pair's number as their argument. So their keys are equal if both key
+  // fields are the same bits of the argument.
   const bool same_part =
       begins.word == 0 && ends.word == 0 && begins.shift == ends.shift && begins.bits == ends.bits;
   return same_part && pair.number && !pair.value;

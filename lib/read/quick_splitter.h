@@ -18,10 +18,9 @@ class QuickSplitter {
  public:
   explicit QuickSplitter(const SplitRules& rules) : rules_(rules) {}
 
-  // Returns the page in its split form, which has the same events as PageSplitter::split() would
-  // return with the same arguments. Returns nothing if the page has been given up. The result
-  // depends on the arguments alone: positions of words in a split page stay valid when the page is
-  // split again.
+  // Returns the split page: its events are those that PageSplitter::split() returns for the same
+  // arguments. Returns nullopt for a page that only PageSplitter can split. Equal arguments give
+  // equal words, so the position of a word stays valid when the page is split again.
   std::optional<Page> split(const Page& page, std::span<const PageSplitter::Given> given,
                             std::span<const std::uint32_t> late,
                             std::span<const std::uint32_t> ended, std::uint64_t place);

@@ -88,8 +88,8 @@ class StateObserver {
   // The slices of one CPU, task or type of asynchronous spans and of one depth come in time order
   // and do not overlap.
   virtual void slice(const Slice& slice) = 0;
-  // Called once for several slices, for which slice() is not called. Each of them is narrower than
-  // a bucket of buckets(), and the bucket in which it begins is the same for all.
+  // Called once for a group of slices, instead of slice() for each of them. All slices of a group
+  // are shorter than a bucket of buckets(), and begin in the same bucket.
   virtual void slices(const SliceGroup&) {}
   // Returns the buckets for slices(); of width 0: it is never called.
   virtual Buckets buckets() const { return {}; }
