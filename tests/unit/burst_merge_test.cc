@@ -118,8 +118,9 @@ std::pair<std::uint64_t, std::uint64_t> in_bursts(const Bytes& file) {
   return {bursts, all};
 }
 
-// Compares a density that gets the pages on the way with one that reads them itself.
-void check_density(const Bytes& file) {
+// Compares a density that gets the pages while a time line reads them with one that reads them
+// itself. Returns how many pages are damaged.
+std::size_t check_density(const Bytes& file) {
   const Trace trace = std::move(*Trace::from_bytes(file));
   const Trace other = std::move(*Trace::from_bytes(file));
   PassControl control, pass, rest;
@@ -147,6 +148,7 @@ void check_density(const Bytes& file) {
     CHECK(on_the_way.damage()[i].page == alone.damage()[i].page);
     CHECK(on_the_way.damage()[i].error.message == alone.damage()[i].error.message);
   }
+  return alone.damage().size();
 }
 
 }  // namespace
@@ -228,7 +230,7 @@ TEST_CASE("in bursts: pairs whose ends have other keys, or are of other kinds") 
   }
 }
 
-TEST_CASE("in bursts: a density that gets the pages on the way is that of all pages") {
+TEST_CASE("in bursts: a density that gets the pages on the way is one that reads them itself") {
   for (unsigned seed = 0; seed < 6; seed++) {
     INFO("seed " << seed);
     check_density(RandomRecording(seed, 1 + seed % 5, 4000).finish());
@@ -236,7 +238,7 @@ TEST_CASE("in bursts: a density that gets the pages on the way is that of all pa
     Bytes file = BusyRecording(seed, 3, 3000).finish();
     check_density(file);
     for (std::size_t at = file.size() / 2; at < file.size(); at += 4001) file[at] ^= std::byte{4};
-    check_density(file);
+    CHECK(check_density(file) > 0);
   }
 }
 
