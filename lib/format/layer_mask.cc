@@ -21,8 +21,9 @@ Result<std::uint64_t> parse_part(std::string_view option, std::string_view part)
   std::uint64_t bits = 0;
   const bool is_hex = part.starts_with("0x") || part.starts_with("0X");
   if (!(is_hex ? parse_number(part.substr(2), bits, 16) : parse_number(part, bits))) {
+    const std::string like = did_you_mean(part, layer_names());
     return Error{ErrorCode::usage, subject + "no layer \"" + std::string(part) + "\"" +
-                                       did_you_mean(part, layer_names())};
+                                       (like.empty() ? " (fkt_record --layers shows them)" : like)};
   }
   if (const std::uint64_t unknown = bits & ~fkt_all_layers()) {
     return Error{ErrorCode::usage, subject + "no layer has bit " + hex(unknown) + " of " +

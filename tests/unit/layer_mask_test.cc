@@ -30,7 +30,7 @@ TEST_CASE("what is no layer is refused by name") {
       {"", "-k: no layer \"\""},
       {"system,,process", "-k: no layer \"\""},
       {"0x", "-k: no layer \"0x\""},
-      {"-1", "-k: no layer \"-1\""},
+      {"-1", "-k: no layer \"-1\" (fkt_record --layers shows them)"},
       {"99999999999999999999", "-k: no layer \"99999999999999999999\""},
       {"0x8000000000000401",
        "-k: no layer has bit 0x8000000000000000 of 0x8000000000000401 (all layers together are "},
