@@ -58,7 +58,7 @@ Checkpoint Analysis::checkpoint(std::uint64_t from, std::uint64_t to) const {
   spans_.save(checkpoint, numbers);
   types_.save(checkpoint);
   for (Checkpoint::Cpu& cpu : checkpoint.cpus) {
-    if (cpu.cpu < clocks_.size()) cpu.clock = clocks_[cpu.cpu];
+    if (last_.knows(cpu.cpu)) cpu.clock = last_.clock(cpu.cpu);
   }
   return checkpoint;
 }
@@ -66,14 +66,7 @@ Checkpoint Analysis::checkpoint(std::uint64_t from, std::uint64_t to) const {
 void Analysis::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   spans_.restore(checkpoint, places);
   states_.restore(checkpoint, places);
-  std::ranges::fill(clocks_, 0);
-  for (const Checkpoint::Cpu& cpu : checkpoint.cpus) {
-    if (cpu.cpu >= clocks_.size()) {
-      clocks_.resize(cpu.cpu + 1);
-      decoded_.resize(cpu.cpu + 1);
-    }
-    clocks_[cpu.cpu] = cpu.clock;
-  }
+  last_.restore(checkpoint);
 }
 
 std::uint64_t Analysis::stretch_from(std::size_t stretch) const {
@@ -173,10 +166,6 @@ void Analysis::change_async(const Event& event, TaskIndex task, Step& step) {
 
 const Analysis::Place& Analysis::add(const Event& event) {
   reach(event.clock);
-  if (event.cpu >= clocks_.size()) {
-    clocks_.resize(event.cpu + 1);
-    decoded_.resize(event.cpu + 1);
-  }
   Place& place = place_;
   place = Place();
   if (event.is_gap()) {
@@ -199,19 +188,17 @@ const Analysis::Place& Analysis::add(const Event& event) {
     selected &= own;
   }
   change(event, place.task, selected, place.step);
-  const bool counts = !is_made_begin(event.id);
-  if (selected && counts) profile_.count(event);
+  if (selected && !is_made_begin(event.id)) profile_.count(event);
   if (asyncs_.any()) [[unlikely]]
     change_async(event, place.task, place.step);
   place.shown = shown(event, place.task, here);
   life_after(event);
 
-  std::uint64_t& last = clocks_[event.cpu];
+  const std::uint64_t last = last_.clock(event.cpu);
   place.first = last == 0;
   place.since_last = place.first ? 0 : event.clock - last;
-  last = event.clock;
+  last_.add(event);
   end_ = std::max(end_, event.clock);
-  decoded_[event.cpu] += counts;
   return place;
 }
 
@@ -230,10 +217,6 @@ bool Analysis::takes_many() const {
 }
 
 TaskIndex Analysis::follow(const Event& event, bool count) {
-  if (event.cpu >= clocks_.size()) {
-    clocks_.resize(event.cpu + 1);
-    decoded_.resize(event.cpu + 1);
-  }
   if (event.is_gap()) {
     place_.task = kNoTask;
     add_gap(event);
@@ -245,18 +228,15 @@ TaskIndex Analysis::follow(const Event& event, bool count) {
   tasks_.apply(event, task);
   Step step;
   change(event, task, selected, step);
-  const bool counts = !is_made_begin(event.id);
-  if (selected && count && counts) profile_.count(event);
-  clocks_[event.cpu] = event.clock;
+  if (selected && count && !is_made_begin(event.id)) profile_.count(event);
+  last_.add(event);
   end_ = std::max(end_, event.clock);
-  decoded_[event.cpu] += counts;
   return task;
 }
 
 void Analysis::applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events) {
-  clocks_[cpu] = clock;
+  last_.add(cpu, clock, events);
   end_ = std::max(end_, clock);
-  decoded_[cpu] += events;
 }
 
 // A gap is reported and counted when its end is read, because only then its length is known.
@@ -268,7 +248,7 @@ void Analysis::add_gap(const Event& event) {
   Place& place = place_;
   place.task = tasks_.running(event);
   states_.end_gap(event.cpu, event.clock, place.task);
-  clocks_[event.cpu] = event.clock;
+  last_.add(event);
   place.shown =
       (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from &&
       gap.from < window_.to &&
@@ -290,25 +270,8 @@ void Analysis::finish(bool whole, std::uint64_t recording_end) {
 }
 
 void Analysis::end_stretch(std::uint64_t end, bool last) {
-  // After its last event a CPU stayed as it was until the stop, unless events or pages of it are
-  // missing: then its state is unknown from its last known moment on.
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> unknown_from;
-  if (!info_.totals) {
-    for (std::uint32_t cpu = 0; last && whole_ && cpu < clocks_.size(); cpu++) {
-      if (clocks_[cpu] != 0) unknown_from.push_back({cpu, clocks_[cpu]});
-    }
-  } else {
-    for (const CpuTotals& cpu : info_.totals->per_cpu) {
-      const std::uint64_t decoded = cpu.cpu < decoded_.size() ? decoded_[cpu.cpu] : 0;
-      const std::uint64_t before = cpu.cpu < clocks_.size() ? clocks_[cpu.cpu] : 0;
-      if (cpu.gap_lost != 0 && (last || cpu.gap_from < end)) {
-        unknown_from.push_back({cpu.cpu, cpu.gap_from});
-      } else if (last && whole_ && decoded != cpu.events_to_find()) {
-        unknown_from.push_back({cpu.cpu, before});
-      }
-    }
-  }
-  states_.finish(end, unknown_from);
+  unknown_ends_ = last_.unknown_ends(info_, end, last && whole_);
+  states_.finish(end, unknown_ends_);
   spans_.finish();
   if (last) profile_.sort_children();
 }

@@ -18,6 +18,7 @@
 
 #include "lib/analyse/async_spans.h"
 #include "lib/analyse/cpu_accounting.h"
+#include "lib/analyse/last_events.h"
 #include "lib/analyse/profile.h"
 #include "lib/analyse/selection.h"
 #include "lib/analyse/span_tracker.h"
@@ -76,7 +77,7 @@ class Analysis {
   };
   Parts parts() { return {tasks_, spans_, states_, profile_, window_}; }
   // Returns true when an event of `cpu` was added before.
-  bool knows(std::uint32_t cpu) const { return cpu < clocks_.size(); }
+  bool knows(std::uint32_t cpu) const { return last_.knows(cpu); }
   // Counts `events` events of `cpu`, which knows() and whose last was at `clock` (ticks), after the
   // caller has applied them to the parts.
   void applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events);
@@ -120,8 +121,11 @@ class Analysis {
   const std::vector<Gap>& gaps() const { return gaps_; }
   std::uint64_t gap_count() const { return gap_count_; }
   std::uint64_t lost() const { return lost_; }
-  // Number of events read per CPU, selected or not; compared with the totals in the file.
-  const std::vector<std::uint64_t>& decoded() const { return decoded_; }
+  // Number of events read of the CPU, selected or not; compared with the totals in the file.
+  std::uint64_t decoded(std::uint32_t cpu) const { return last_.count(cpu); }
+  // The CPUs of which it is unknown at the end what they did; valid after finish(), and from the
+  // end of a slice's stretch on for that stretch.
+  const UnknownEnds& unknown_ends() const { return unknown_ends_; }
   bool whole() const { return whole_; }
   // Return false when the process of -s or -p never appeared in the recording.
   bool stats_pid_seen() const { return !stats_alive_.watching() || stats_alive_.seen(); }
@@ -170,8 +174,8 @@ class Analysis {
   std::vector<AsyncSpans::Ended> ended_;  // of the last event
   Alive stats_alive_, dump_alive_;
   std::optional<FilterPass> filter_;   // evaluates selection.where
-  std::vector<std::uint64_t> clocks_;  // clock of each CPU's last event (ticks); 0: none yet
-  std::vector<std::uint64_t> decoded_;
+  LastEvents last_;
+  UnknownEnds unknown_ends_;
   std::vector<Gap> gaps_;
   std::uint64_t gap_count_ = 0;
   std::uint64_t lost_ = 0;

@@ -174,9 +174,8 @@ void CpuAccounting::flush(std::uint64_t clock) {
   }
 }
 
-void CpuAccounting::finish(
-    std::uint64_t end, const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from) {
-  for (const auto& [number, from] : unknown_from) {
+void CpuAccounting::finish(std::uint64_t end, const UnknownEnds& unknown) {
+  for (const auto& [number, from] : unknown.cpus()) {
     Cpu& cpu = at(number);
     if (!cpu.seen) {
       cpu.charged = start_;

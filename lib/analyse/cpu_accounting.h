@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/analyse/last_events.h"
 #include "lib/analyse/profile.h"
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
@@ -74,10 +75,8 @@ class CpuAccounting {
   // Accounts all time before `clock` (ticks), as far as the tasks that ran are known. Must be
   // called before the window changes.
   void flush(std::uint64_t clock);
-  // Accounts the time up to `end` (ticks). unknown_from: pairs of a CPU and the time from which on
-  // nothing is known of it.
-  void finish(std::uint64_t end,
-              const std::vector<std::pair<std::uint32_t, std::uint64_t>>& unknown_from);
+  // Accounts the time up to `end` (ticks).
+  void finish(std::uint64_t end, const UnknownEnds& unknown);
 
   // Marks the tasks that run on a CPU, by TaskIndex.
   void used(std::vector<bool>& tasks) const;

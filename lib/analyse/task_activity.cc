@@ -229,7 +229,12 @@ void TaskActivity::add_burst(std::uint32_t cpu, TaskIndex running, std::uint64_t
 }
 
 void TaskActivity::finish(std::uint64_t clock) {
-  for (TaskIndex task = 0; task < tasks_.size(); task++) change(task, Doing::unknown, clock);
+  const UnknownEnds& unknown = analysis_.unknown_ends();
+  for (TaskIndex task = 0; task < tasks_.size(); task++) {
+    const bool runs = tasks_[task].doing == Doing::running;
+    const std::uint32_t cpu = runs ? states_.tasks()[task].cpu : 0;
+    change(task, Doing::unknown, runs ? unknown.known_until(cpu, clock) : clock);
+  }
 }
 
 void TaskActivity::reopen(OpenSpan& call, const SpanPlace& place) {

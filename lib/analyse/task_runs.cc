@@ -125,7 +125,8 @@ bool TaskRuns::shows_cut(std::uint32_t cpu) const {
 
 void TaskRuns::finish(std::uint64_t clock) {
   for (Run& run : on_) {
-    if (shows_cut(run.cpu)) show(run, clock, 0);
+    if (!shows_cut(run.cpu)) continue;
+    show(run, analysis_.unknown_ends().known_until(run.cpu, clock), 0);
   }
 }
 

@@ -306,7 +306,7 @@ void Builder::losses() {
 // Compares what the recorder counted with the file's contents; only when all of it was read.
 void Builder::check_totals() {
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
-    const std::uint64_t decoded = cpu.cpu < a_.decoded().size() ? a_.decoded()[cpu.cpu] : 0;
+    const std::uint64_t decoded = a_.decoded(cpu.cpu);
     const std::uint64_t expected = cpu.events_to_find();
     if (decoded == expected) continue;
     out_.missing.push_back(

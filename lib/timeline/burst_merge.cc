@@ -102,12 +102,8 @@ void BurstMerge::follow(Cpu& cpu, const Event& last) {
 void BurstMerge::next() {
   Cpu& cpu = *heap_.front().source;
   const Event& last = cpu.stream.event();
-  if (cpu.in_burst()) {
-    if (last.pid != 0) owners_[last.pid] = nullptr;
-    data_.integrity.events += cpu.events - cpu.made_begins;
-  } else if (!last.is_gap()) {
-    data_.integrity.events += !is_made_begin(last.id);
-  }
+  if (cpu.in_burst() && last.pid != 0) owners_[last.pid] = nullptr;
+  data_.integrity.events += counted();
   follow(cpu, last);
   cpu.events = 1;
   if (!cpu.stream.advance()) {

@@ -42,6 +42,12 @@ class BurstMerge {
   const Event& event() const { return heap_.front().source->stream.event(); }
   // The number of events in the burst; 1: event() is by itself.
   std::uint32_t events() const { return heap_.front().source->events; }
+  // How many of them count: those that the reader made do not, nor do gaps.
+  std::uint32_t counted() const {
+    const Cpu& cpu = *heap_.front().source;
+    if (cpu.in_burst()) return cpu.events - cpu.made_begins;
+    return !event().is_gap() && !is_made_begin(event().id);
+  }
   // Moves on to the next event of the burst, which must have one.
   void step() { heap_.front().source->stream.advance(); }
   // Moves on to the pair that comes next in the burst, which takes the place of two events; event()

@@ -17,7 +17,7 @@ void show_open(const Stack& stack, SliceKind kind, Slice slice, StateObserver& o
     if (slice.depth < kDeepestSlice) slice.depth++;
     slice.value = open.type;
     slice.from = open.begin;
-    observer.slice(slice);
+    if (slice.from <= slice.to) observer.slice(slice);
   }
 }
 
@@ -380,18 +380,22 @@ void StateTracker::show(const std::vector<AsyncSpans::Ended>& ended, std::uint64
   }
 }
 
-void StateTracker::finish(std::uint64_t clock, StateObserver& observer) const {
+void StateTracker::finish(std::uint64_t clock, const UnknownEnds& unknown,
+                          StateObserver& observer) const {
   for (std::uint32_t number = 0; number < stacks_.cpus().size(); number++) {
     const CpuNow& now = stacks_.cpus()[number];
-    if (now.running == kNoTask || now.since >= clock) continue;
-    const Slice run = run_slice(number, now, clock, false);
+    const std::uint64_t to = unknown.known_until(number, clock);
+    if (now.running == kNoTask || now.since >= to) continue;
+    const Slice run = run_slice(number, now, to, false);
     observer.slice(run);
     show_open(now.stack, SliceKind::interrupt, run, observer);
   }
   for (TaskIndex index = 0; index < known(); index++) {
     const TaskStates::Now now = state(index);
-    const Slice of_state = state_slice(index, now, clock, false);
-    if (now.state != TaskState::unknown && now.since < clock) observer.slice(of_state);
+    const bool runs = now.state == TaskState::running;
+    const std::uint64_t to = runs ? unknown.known_until(now.cpu, clock) : clock;
+    const Slice of_state = state_slice(index, now, to, false);
+    if (now.state != TaskState::unknown && now.since < to) observer.slice(of_state);
     if (index >= stacks_.tasks().size()) continue;
     show_open(stacks_.tasks()[index].stack, SliceKind::call, of_state, observer);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lib/analyse/async_spans.h"
+#include "lib/analyse/last_events.h"
 #include "lib/analyse/meanings.h"
 #include "lib/analyse/span_stacks.h"
 #include "lib/analyse/span_tracker.h"
@@ -38,8 +39,9 @@ class StateTracker {
   // Continues with the next stretch of a slice, in the state at its checkpoint. Not allowed for a
   // StateTracker from at().
   void restart(const Checkpoint& checkpoint);
-  // Reports everything that is open at `clock` (ticks), as slices whose end was not seen.
-  void finish(std::uint64_t clock, StateObserver& observer) const;
+  // Reports everything that is open at `clock` (ticks), as slices whose end was not seen. What
+  // goes on on a CPU of `unknown` ends where it is no longer known.
+  void finish(std::uint64_t clock, const UnknownEnds& unknown, StateObserver& observer) const;
 
   const Tasks& tasks() const { return tasks_; }
 

@@ -30,6 +30,7 @@ Timeline::Timeline(const Trace& trace)
   begin_ = info.oldest != 0 ? info.oldest : recording_start(info);
   finish_ = recording_end(trace);
   for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
+  if (info.checkpoint) last_events_.restore(*info.checkpoint);
   if (info.checkpoint) {  // the first and last pages of a slice have events outside of it
     begin_ = info.checkpoint->from;
     finish_ = std::min(end(), info.slice_end());
@@ -71,10 +72,16 @@ void Timeline::keep(std::uint64_t clock, bool cut) {
   copy_every_ *= 2;
 }
 
+void Timeline::end_stretch(std::uint64_t end, bool last, StateObserver* whole) {
+  unknown_ends_.push_back(last_events_.unknown_ends(trace_.info(), end, last));
+  if (whole != nullptr) end_.finish(end, unknown_ends_.back(), *whole);
+}
+
 void Timeline::next_stretch(StateObserver* whole) {
   const TraceInfo& info = trace_.info();
-  if (whole != nullptr) end_.finish(info.stretch(stretch_).to, *whole);
+  end_stretch(info.stretch(stretch_).to, false, whole);
   end_.restart(info.stretch(++stretch_));
+  last_events_.restore(info.stretch(stretch_));
   keep(info.stretch(stretch_).from, true);
   const bool last = stretch_ + 1 == info.stretches();
   next_stretch_at_ = last ? kForever : info.stretch(stretch_ + 1).from;
@@ -90,7 +97,7 @@ void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker&
   reach(finish_, whole);
   stop_ = std::max(stop_, last_clock_);
   finish_ = std::max(end(), last_clock_ + 1);
-  if (whole != nullptr) end_.finish(stop_, *whole);
+  end_stretch(stop_, true, whole);
 }
 
 // Reads the recording event by event. Returns false when control.stop was set.
@@ -106,6 +113,7 @@ bool Timeline::read_events(PassControl& control, StateObserver* whole, const Pag
       next_copy = events + copy_every_;
     }
     end_.apply(event, whole);
+    last_events_.add(event);
     last_clock_ = event.clock;
     if (++events % kReport != 0) continue;
     control.done = events;
@@ -132,6 +140,9 @@ bool Timeline::read_bursts(PassControl& control, StateObserver* whole, const Pag
     }
     events += merge.events();
     end_.apply_next(merge, groups);
+    if (const Event& last = merge.event(); last.id != kGapBegins) {
+      last_events_.add(last.cpu, last.clock, merge.counted());
+    }
     last_clock_ = std::max(last_clock_, merge.event().clock);
     if (events < next_report) continue;
     next_report = events + kReport;
@@ -149,10 +160,10 @@ const Timeline::Copy& Timeline::copy_before(std::uint64_t clock) const {
 
 void Timeline::follow(std::uint64_t from, std::uint64_t to, StateObserver& observer,
                       const Unwanted& unwanted) const {
-  if (copies_.empty() || from >= to) return;
+  const std::size_t stretches = std::max<std::size_t>(1, trace_.info().stretches());
+  if (copies_.empty() || unknown_ends_.size() < stretches || from >= to) return;
   std::unique_lock lock(reading_);
   std::uint64_t events = 0;
-  const std::size_t stretches = std::max<std::size_t>(1, trace_.info().stretches());
   for (std::size_t n = 0; n < stretches; n++) {
     const std::uint64_t begin = std::max(from, stretch(n).from), end = std::min(to, stretch(n).to);
     if (begin >= end) continue;
@@ -166,7 +177,7 @@ void Timeline::follow(std::uint64_t from, std::uint64_t to, StateObserver& obser
       lock.unlock();  // another thread's reading does not affect the state of this range
       lock.lock();
     }
-    state.finish(std::min(end, stop_), observer);
+    state.finish(std::min(end, stop_), unknown_ends_[n], observer);
   }
 }
 

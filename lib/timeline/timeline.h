@@ -82,6 +82,8 @@ class Timeline {
       [[unlikely]] next_stretch(whole);
   }
   void next_stretch(StateObserver* whole);
+  // Ends the stretch, or the whole recording, at `end` (ticks).
+  void end_stretch(std::uint64_t end, bool last, StateObserver* whole);
   // Returns the slice's n-th stretch; all of time when the file is no slice.
   Interval stretch(std::size_t n) const;
   const Copy& copy_before(std::uint64_t clock) const;
@@ -94,6 +96,8 @@ class Timeline {
   std::uint64_t stop_ = 0;  // end of what is open at the end, as for Analysis::end() (ticks)
   std::uint64_t longest_burst_ = 0;           // ticks
   std::uint64_t last_clock_ = 0;              // of the latest event that read() has applied (ticks)
+  LastEvents last_events_;                    // that read() has applied
+  std::vector<UnknownEnds> unknown_ends_;     // of each stretch, or of the whole recording
   std::size_t stretch_ = 0;                   // in read(): the slice's current stretch
   std::uint64_t next_stretch_at_ = kForever;  // begin of the one after it (ticks)
   std::vector<Copy> copies_;                  // by time

@@ -58,9 +58,9 @@ class CallRecording {
     for (unsigned i = 0; i < steps; i++) step(cpus_[below(static_cast<unsigned>(cpus_.size()))]);
   }
 
-  Bytes finish() {
+  Bytes finish(TraceBuilder::Tail tail = TraceBuilder::Tail::finished) {
     if (kind_ == Kind::gaps) losses_.end(now_ + 1);
-    return builder_.finish();
+    return builder_.finish(tail);
   }
   std::uint64_t end() const { return now_; }
   // Of the calls whose events were written.

@@ -86,9 +86,9 @@ class RandomRecording {
            "event\t103\tkfree\t0\tend:kfree\t0\t\n";
   }
   TraceBuilder& builder() { return builder_; }
-  Bytes finish() {
+  Bytes finish(TraceBuilder::Tail tail = TraceBuilder::Tail::finished) {
     if (drops()) losses_.end(clock_ + 1);
-    return builder_.finish();
+    return builder_.finish(tail);
   }
   std::uint64_t end() const { return clock_; }
 
