@@ -173,7 +173,7 @@ class Analysis {
   AsyncSpans asyncs_;
   std::vector<AsyncSpans::Ended> ended_;  // of the last event
   Alive stats_alive_, dump_alive_;
-  std::optional<FilterPass> filter_;   // evaluates selection.where
+  std::optional<FilterPass> filter_;  // evaluates selection.where
   LastEvents last_;
   UnknownEnds unknown_ends_;
   std::vector<Gap> gaps_;
