@@ -175,29 +175,41 @@ void SplitPages::answer(std::vector<Query> queries) {
   });
 }
 
-// Returns whether the checkpoint of the slice's stretch in which the call ended has it among the
-// open spans, so that it needs no begin.
-bool SplitPages::open_at_cut(const Wanted& wanted) const {
-  const TraceInfo& info = data_.info;
-  if (!info.checkpoint) return false;
-  const Checkpoint* checkpoint = &*info.checkpoint;
-  for (std::size_t i = 1; i < info.stretches(); i++) {
-    if (info.stretch(i).from <= wanted.call.end) checkpoint = &info.stretch(i);
-  }
-  if (wanted.call.begin >= checkpoint->from) return false;
-  const auto is_open = [&](const std::vector<Checkpoint::Open>& stack) {
+// Returns whether the checkpoint has the call among its open spans.
+bool SplitPages::is_open(const Checkpoint& checkpoint, const Wanted& wanted) const {
+  if (wanted.call.begin >= checkpoint.from) return false;
+  const auto has_call = [&](const std::vector<Checkpoint::Open>& stack) {
     return std::ranges::any_of(stack, [&](const Checkpoint::Open& open) {
       return open.begin == wanted.call.begin && open.match == wanted.call.number;
     });
   };
   const auto in_task = [&](const Checkpoint::Task& task) {
-    return task.tid == wanted.call.pid && is_open(task.open);
+    return task.tid == wanted.call.pid && has_call(task.open);
   };
   const auto in_interrupt = [&](const Checkpoint::Cpu& cpu) {
-    return cpu.cpu == data_.pages[wanted.page].cpu && is_open(cpu.open);
+    return cpu.cpu == data_.pages[wanted.page].cpu && has_call(cpu.open);
   };
-  return std::ranges::any_of(checkpoint->tasks, in_task) ||
-         std::ranges::any_of(checkpoint->cpus, in_interrupt);
+  return std::ranges::any_of(checkpoint.tasks, in_task) ||
+         std::ranges::any_of(checkpoint.cpus, in_interrupt);
+}
+
+// Returns whether a call whose begin was not found needs none, because the checkpoint of the
+// slice's stretch in which it ended has it among the open spans. It needs one where its page has
+// part of an earlier stretch, whose checkpoint does not have it: it became known there.
+bool SplitPages::open_at_cut(const Wanted& wanted) const {
+  const TraceInfo& info = data_.info;
+  if (!info.checkpoint) return false;
+  std::size_t of_end = 0;
+  for (std::size_t i = 1; i < info.stretches(); i++) {
+    if (info.stretch(i).from <= wanted.call.end) of_end = i;
+  }
+  if (!is_open(info.stretch(of_end), wanted)) return false;
+  for (std::size_t i = 0; i < of_end; i++) {
+    const Checkpoint& earlier = info.stretch(i);
+    const bool in_page = data_.pages[wanted.page].first_clock < earlier.to;
+    if (in_page && wanted.call.begin < earlier.from && !is_open(earlier, wanted)) return false;
+  }
+  return true;
 }
 
 // Returns whether the call had ended before the slice, or before one of its stretches: its event is
@@ -228,8 +240,9 @@ void SplitPages::give_one(const Wanted* begin, const Wanted* end, const Page& pa
   if (moves_end) {
     add(end->found, {call.end, call.begin, made_end(type(), event()), true, any.page});
   }
-  // An end without its begin would come before it.
-  if (moves_end || (over && late)) given_[any.page].ended.push_back(call.call);
+  // What ended before the cut does not end where its event is; an end without its begin would come
+  // before it.
+  if (moves_end || over) given_[any.page].ended.push_back(call.call);
 }
 
 // Tells each page what of its calls is late, and which begins and ends go into it.

@@ -70,6 +70,7 @@ class SplitPages {
   void give();
   void count_ends();
   void give_one(const Wanted* begin, const Wanted* end, const Page& page);
+  bool is_open(const Checkpoint& checkpoint, const Wanted& wanted) const;
   bool open_at_cut(const Wanted& wanted) const;
   bool over_at_cut(const Wanted& wanted) const;
   void set_places();

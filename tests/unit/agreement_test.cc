@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Checks that all analyses of a recording agree: the statistics (Analysis), their fast scan, the
 // states of tasks and the critical path (TaskActivity), and the page's data (Timeline). Uses random
-// recordings; the environment variable FKT_AGREEMENT=N runs N of each kind for a longer test.
+// recordings.
 #include <catch2/catch.hpp>
 
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
 #include "tests/unit/everything_said.h"
+#include "tests/unit/how_many.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -29,8 +29,7 @@ namespace {
 using Doing = TaskActivity::Doing;
 
 unsigned recordings() {
-  const char* const asked = std::getenv("FKT_AGREEMENT");
-  return asked != nullptr ? static_cast<unsigned>(std::strtoul(asked, nullptr, 10)) : 100;
+  return test::recordings(100);
 }
 
 struct Sum {

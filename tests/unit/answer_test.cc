@@ -19,6 +19,7 @@
 #include "tests/unit/analyzed.h"
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
+#include "tests/unit/how_many.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/slices.h"
 
@@ -255,7 +256,7 @@ TEST_CASE("tables of the statistics that are cut keep their sum") {
 
 TEST_CASE("the answer from the scan is that from all events one by one") {
   std::size_t rows = 0, calls = 0;
-  for (unsigned seed = 0; seed < 45; seed++) {
+  for (unsigned seed = 0; seed < recordings(45); seed++) {
     INFO("seed " << seed);
     const Bytes file = seed % 3 == 0   ? CallRecording(seed, 1 + seed % 4, 1500).finish()
                        : seed % 3 == 1 ? RandomRecording(seed, 1 + seed % 5, 2000).finish()

@@ -14,6 +14,7 @@
 #include "lib/timeline/timeline.h"
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
+#include "tests/unit/how_many.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -156,7 +157,7 @@ std::size_t check_density(const Bytes& file) {
 TEST_CASE("in bursts: tasks that fork, exec, exit and migrate, gaps") {
   using Kind = RandomRecording::Kind;
   for (const Kind kind : {Kind::all, Kind::lossless, Kind::plain, Kind::gaps, Kind::few}) {
-    for (unsigned seed = 0; seed < 12; seed++) {
+    for (unsigned seed = 0; seed < recordings(12); seed++) {
       INFO("seed " << seed << " kind " << static_cast<int>(kind));
       check_same(RandomRecording(seed, 1 + seed % 5, 4000, kind).finish());
     }
@@ -165,7 +166,7 @@ TEST_CASE("in bursts: tasks that fork, exec, exit and migrate, gaps") {
 
 TEST_CASE(
     "in bursts: calls, pairs, nested interrupts, one thread on two CPUs, copies of the state") {
-  for (unsigned seed = 0; seed < 24; seed++) {
+  for (unsigned seed = 0; seed < recordings(24); seed++) {
     INFO("seed " << seed);
     const Bytes file = BusyRecording(seed, 1 + seed % 5, seed % 4 == 0 ? 6000 : 900).finish();
     check_same(file);
@@ -179,7 +180,7 @@ TEST_CASE(
 TEST_CASE("in bursts: calls of functions that are written at their ends") {
   using Kind = CallRecording::Kind;
   for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps, Kind::prompt}) {
-    for (unsigned seed = 0; seed < 12; seed++) {
+    for (unsigned seed = 0; seed < recordings(12); seed++) {
       INFO("seed " << seed << " kind " << static_cast<int>(kind));
       check_same(CallRecording(seed, 1 + seed % 5, 1500, kind).finish());
     }
@@ -205,7 +206,7 @@ TEST_CASE("in bursts: pairs whose ends have other keys, or are of other kinds") 
       "pair\tf50\t16\t7a5\t7a6\tnumber\n"
       "pair\tf60\t16\t7a6\t7a5\tnumber\n";
   std::mt19937 random(3);
-  for (unsigned seed = 0; seed < 20; seed++) {
+  for (unsigned seed = 0; seed < recordings(20); seed++) {
     INFO("seed " << seed);
     TraceBuilder b;
     b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + lines);
@@ -231,7 +232,7 @@ TEST_CASE("in bursts: pairs whose ends have other keys, or are of other kinds") 
 }
 
 TEST_CASE("in bursts: a density that gets the pages on the way is one that reads them itself") {
-  for (unsigned seed = 0; seed < 6; seed++) {
+  for (unsigned seed = 0; seed < recordings(6); seed++) {
     INFO("seed " << seed);
     check_density(RandomRecording(seed, 1 + seed % 5, 4000).finish());
     check_density(CallRecording(seed, 1 + seed % 5, 1500, CallRecording::Kind::gaps).finish());
@@ -243,7 +244,7 @@ TEST_CASE("in bursts: a density that gets the pages on the way is one that reads
 }
 
 TEST_CASE("in bursts: runs found ahead are those that are found in place") {
-  for (unsigned seed = 0; seed < 12; seed++) {
+  for (unsigned seed = 0; seed < recordings(12); seed++) {
     INFO("seed " << seed);
     BusyRecording recording(seed, 1 + seed % 3, 2000);
     const Bytes file = recording.finish();
@@ -278,7 +279,7 @@ TEST_CASE("in bursts: runs found ahead are those that are found in place") {
 
 TEST_CASE("in bursts: damaged recordings, many CPUs") {
   std::mt19937 random(11);
-  for (unsigned seed = 0; seed < 20; seed++) {
+  for (unsigned seed = 0; seed < recordings(20); seed++) {
     INFO("seed " << seed);
     BusyRecording recording(seed, 3, 900);
     Bytes file = recording.finish();
@@ -339,7 +340,7 @@ TEST_CASE("in bursts: a number that is freed, or taken, before its burst begins"
 
 TEST_CASE("in bursts: PID words in place of switches, as without the layer of processes") {
   std::mt19937 random(5);
-  for (unsigned seed = 0; seed < 40; seed++) {
+  for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
     TraceBuilder b;
     std::uint64_t clock = T;

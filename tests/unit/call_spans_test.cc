@@ -8,6 +8,7 @@
 #include "lib/timeline/timeline.h"
 #include "tests/unit/call_recording.h"
 #include "tests/unit/everything_said.h"
+#include "tests/unit/how_many.h"
 #include "tests/unit/slices.h"
 
 using namespace fkt;
@@ -201,7 +202,7 @@ TEST_CASE("calls are shown where they began, nested, under the system call") {
 }
 
 TEST_CASE("each call has its exact begin, duration and own time") {
-  for (unsigned seed = 0; seed < 150; seed++) {
+  for (unsigned seed = 0; seed < recordings(60); seed++) {
     INFO("seed " << seed);
     const bool held = seed % 3 == 0;
     CallRecording recording(seed, 1 + seed % 4, 2500, held ? Kind::held : Kind::whole, !held);
@@ -223,7 +224,7 @@ TEST_CASE("each call has its exact begin, duration and own time") {
 }
 
 TEST_CASE("calls have their own time") {
-  for (unsigned seed = 0; seed < 100; seed++) {
+  for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
     const Kind kind = seed % 3 == 0 ? Kind::held : Kind::whole;
     CallRecording recording(seed, 1 + seed % 4, 2500, kind, false);
@@ -243,7 +244,7 @@ TEST_CASE("calls have their own time") {
 
 TEST_CASE("the fast scan says the same of calls as their single events") {
   for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps, Kind::held}) {
-    for (unsigned seed = 0; seed < 100; seed++) {
+    for (unsigned seed = 0; seed < recordings(40); seed++) {
       INFO("seed " << seed << " kind " << static_cast<int>(kind));
       const Bytes file = CallRecording(seed, 1 + seed % 4, 1500, kind).finish();
       const std::string expected = said_by_events(opened(file));
@@ -256,7 +257,7 @@ TEST_CASE("the fast scan says the same of calls as their single events") {
 
 TEST_CASE("where events are lost, nearly all calls are shown, and truly") {
   std::size_t shown = 0, wrong = 0, all = 0;
-  for (unsigned seed = 0; seed < 100; seed++) {
+  for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
     CallRecording recording(seed, 1 + seed % 4, 2500, Kind::gaps);
     const Trace trace = opened(recording.finish());
@@ -273,7 +274,7 @@ TEST_CASE("where events are lost, nearly all calls are shown, and truly") {
 
 TEST_CASE("a slice shows of calls what the recording shows of that part") {
   for (const Kind kind : {Kind::whole, Kind::switches, Kind::held}) {
-    for (unsigned seed = 0; seed < 25; seed++) {
+    for (const unsigned seed : seeds(10, {37})) {
       CallRecording recording(seed, 1 + seed % 4, 1500, kind, kind != Kind::held);
       const Bytes file = recording.finish();
       const std::uint64_t end = recording.end();
@@ -304,7 +305,7 @@ TEST_CASE("a slice shows of calls what the recording shows of that part") {
 }
 
 TEST_CASE("a slice of several stretches shows of calls what the recording shows of them") {
-  for (unsigned seed = 0; seed < 50; seed++) {
+  for (const unsigned seed : seeds(20, {204})) {
     const bool held = seed % 2 == 1;
     INFO("seed " << seed);
     CallRecording recording(seed, 1 + seed / 2 % 4, 1500, held ? Kind::held : Kind::whole, !held);
@@ -326,7 +327,7 @@ TEST_CASE("a slice of several stretches shows of calls what the recording shows 
 }
 
 TEST_CASE("where switches are not recorded, calls have their exact begins and durations") {
-  for (unsigned seed = 0; seed < 100; seed++) {
+  for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
     CallRecording recording(seed, 1 + seed % 4, 2500, Kind::switches);
     const Trace trace = opened(recording.finish());

@@ -14,6 +14,7 @@
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/how_many.h"
 #include "tests/unit/random_recording.h"
 
 using namespace fkt;
@@ -57,7 +58,7 @@ std::string dump_of(const Trace& trace, const TraceInfo& info, const cli::PrintR
 
 TEST_CASE("a dump of a part is the same however its begin is reached") {
   std::size_t kept = 0, lines = 0;
-  for (unsigned seed = 0; seed < 36; seed++) {
+  for (unsigned seed = 0; seed < recordings(36); seed++) {
     const Bytes file = seed % 3 == 0   ? CallRecording(seed, 1 + seed % 4, 1200).finish()
                        : seed % 3 == 1 ? RandomRecording(seed, 1 + seed % 5, 2000).finish()
                                        : BusyRecording(seed, 1 + seed % 4, 3000).finish();

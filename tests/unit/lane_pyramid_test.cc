@@ -9,6 +9,7 @@
 #include "lib/timeline/lane_pyramid.h"
 #include "lib/timeline/timeline.h"
 #include "tests/unit/busy_recording.h"
+#include "tests/unit/how_many.h"
 #include "tests/unit/random_recording.h"
 
 using namespace fkt;
@@ -112,7 +113,7 @@ struct Passed {
 }  // namespace
 
 TEST_CASE("slices that come in groups give the same cells") {
-  for (unsigned seed = 0; seed < 12; seed++) {
+  for (unsigned seed = 0; seed < recordings(12); seed++) {
     INFO("seed " << seed);
     const Bytes file = BusyRecording(seed, 1 + seed % 5, 6000).finish();
     const std::uint64_t events = 200U << seed;

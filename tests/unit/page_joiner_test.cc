@@ -11,6 +11,7 @@
 
 #include "lib/read/trace_data.h"
 #include "lib/user/page_joiner.h"
+#include "tests/unit/how_many.h"
 #include "tests/unit/trace_builder.h"
 
 using namespace fkt;
@@ -87,7 +88,7 @@ std::vector<Item> events_of(const Joined& joined, std::uint32_t id) {
 }  // namespace
 
 TEST_CASE("events of programs go to the CPU where their thread ran, at any order of switches") {
-  for (unsigned seed = 0; seed < 40; seed++) {
+  for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
     std::mt19937 random(seed);
     constexpr std::uint32_t kCpus = 3, kThreads = 6;

@@ -11,6 +11,7 @@
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
 #include "tests/unit/everything_said.h"
+#include "tests/unit/how_many.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -100,7 +101,7 @@ std::string checkpoint_by_events(const Bytes& file, std::uint64_t clock) {
 }  // namespace
 
 TEST_CASE("a scan says what all events say: tasks that fork, exec and migrate, gaps") {
-  for (unsigned seed = 0; seed < 24; seed++) {
+  for (unsigned seed = 0; seed < recordings(24); seed++) {
     INFO("seed " << seed);
     RandomRecording recording(seed, 1 + seed % 5, 4000);
     check_same(recording.finish());
@@ -110,7 +111,7 @@ TEST_CASE("a scan says what all events say: tasks that fork, exec and migrate, g
 TEST_CASE(
     "a scan says what all events say: calls, pairs, nested interrupts and functions, one thread on "
     "two CPUs") {
-  for (unsigned seed = 0; seed < 24; seed++) {
+  for (unsigned seed = 0; seed < recordings(24); seed++) {
     INFO("seed " << seed);
     check_same(BusyRecording(seed, 1 + seed % 5, 900).finish());
   }
@@ -119,7 +120,7 @@ TEST_CASE(
 TEST_CASE("a scan says what all events say: calls of functions that are written at their ends") {
   using Kind = CallRecording::Kind;
   for (const Kind kind : {Kind::whole, Kind::switches, Kind::gaps}) {
-    for (unsigned seed = 0; seed < 12; seed++) {
+    for (unsigned seed = 0; seed < recordings(12); seed++) {
       INFO("seed " << seed << " kind " << static_cast<int>(kind));
       check_same(CallRecording(seed, 1 + seed % 5, 1500, kind).finish());
     }
@@ -135,7 +136,7 @@ TEST_CASE("a scan of 256 CPUs, and of pages in groups") {
 }
 
 TEST_CASE("a scan of a part: from, to, one CPU") {
-  for (unsigned seed = 0; seed < 12; seed++) {
+  for (unsigned seed = 0; seed < recordings(12); seed++) {
     INFO("seed " << seed);
     BusyRecording recording(seed, 3, 900);
     const std::uint64_t third = (recording.end() - TraceBuilder::kStart) / 3;
@@ -161,7 +162,7 @@ TEST_CASE("a scan of switches as only the file's catalogue has them") {
       "event\t40b\todd\t10\tpoint\t0\tnext:tid:0:0:22\n"
       "event\t40c\todder\t10\tpoint\t1\tnext:tid:0:0:22\n"
       "event\t40d\todd_call\t10\tbegin:odd_call\t0\t\n";
-  for (unsigned seed = 0; seed < 12; seed++) {
+  for (unsigned seed = 0; seed < recordings(12); seed++) {
     INFO("seed " << seed);
     std::mt19937 random(seed);
     TraceBuilder builder;
@@ -207,7 +208,7 @@ TEST_CASE("a scan where the view needs each event") {
 
 TEST_CASE("a scan of damaged recordings") {
   std::mt19937 random(11);
-  for (unsigned seed = 0; seed < 20; seed++) {
+  for (unsigned seed = 0; seed < recordings(20); seed++) {
     INFO("seed " << seed);
     BusyRecording recording(seed, 3, 900);
     Bytes file = recording.finish();
@@ -222,7 +223,7 @@ TEST_CASE("a scan of damaged recordings") {
 }
 
 TEST_CASE("the state at a cut is the same after a scan") {
-  for (unsigned seed = 0; seed < 12; seed++) {
+  for (unsigned seed = 0; seed < recordings(12); seed++) {
     INFO("seed " << seed);
     RandomRecording recording(seed, 3, 3000);
     const std::uint64_t middle = (TraceBuilder::kStart + recording.end()) / 2;

@@ -8,6 +8,7 @@
 
 #include "lib/analyse/meanings.h"
 #include "tests/unit/busy_recording.h"
+#include "tests/unit/how_many.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -95,7 +96,7 @@ class Followed {
 
 TEST_CASE("a copy of the open spans goes on as the original does, and by itself") {
   std::size_t open = 0, popped = 0;
-  for (unsigned seed = 0; seed < 20; seed++) {
+  for (unsigned seed = 0; seed < recordings(20); seed++) {
     INFO("seed " << seed);
     const Result<Trace> trace = Trace::from_bytes(BusyRecording(seed, 1 + seed % 4, 200).finish());
     REQUIRE(trace);
