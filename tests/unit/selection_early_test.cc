@@ -13,7 +13,6 @@
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/how_many.h"
 #include "tests/unit/random_recording.h"
 #include "tests/unit/served.h"
 
@@ -33,7 +32,7 @@ TEST_CASE("what is not read yet is answered with how far it is") {
 }
 
 TEST_CASE("the early statistics are those that following all has, but for what tasks waited") {
-  for (unsigned seed = 0; seed < recordings(24); seed++) {
+  for (unsigned seed = 0; seed < 24; seed++) {
     INFO("seed " << seed);
     const Bytes file = seed % 2 == 0 ? CallRecording(seed, 1 + seed % 4, 1500).finish()
                                      : RandomRecording(seed, 1 + seed % 5, 2000).finish();
