@@ -87,7 +87,7 @@ bool Digester::pairs() {
     interrupts++;  // or what is called
     top_->inside += ticks;
     spend(*top_, entry.kind, ticks);
-    if (out_.counted || at_base()) add_child(*top_, type, ticks);
+    add_child(*top_, type, ticks);  // the span around it may stay open: also where nothing counts
   }
   if (at == first) return false;
   if (out_.counted) out_.spans.extend(span);
@@ -193,7 +193,7 @@ inline bool Digester::ends_at_once(SpanKind kind, std::uint64_t number, std::uin
   frame.inside += ticks;
   if (out_.counted) out_.spans.push_back({type, ticks});
   if (is_syscall(kind)) return true;
-  if (out_.counted || at_base()) add_child(frame, type, ticks);
+  add_child(frame, type, ticks);
   return true;
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("a scan of 256 CPUs, and of pages in groups") {
 }
 
 TEST_CASE("a scan of a part: from, to, one CPU") {
-  for (unsigned seed = 0; seed < recordings(12); seed++) {
+  for (const unsigned seed : seeds(12, {39})) {
     INFO("seed " << seed);
     BusyRecording recording(seed, 3, 900);
     const std::uint64_t third = (recording.end() - TraceBuilder::kStart) / 3;
