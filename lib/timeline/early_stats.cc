@@ -19,7 +19,7 @@ void EarlyStats::read(PassControl& control) {
   };
   scan(trace, *analysis_, {.progress = progress});
   control.done = control.total.load();
-  analysis_->finish(false, recording_end(trace));
+  analysis_->finish(!control.stop, recording_end(trace));
   stats_.emplace(from_, to_, timeline_.tasks());
   stats_->take(*analysis_);
 }

@@ -36,6 +36,8 @@ Timeline::Timeline(const Trace& trace)
     finish_ = std::min(end(), info.slice_end());
   }
   stop_ = end();
+  const auto ends_at_stop = [&](const PageRef& page) { return page.end_clock >= stop_; };
+  if (!info.checkpoint && std::ranges::any_of(trace.pages(), ends_at_stop)) finish_ = stop_ + 1;
   finish_ = std::max(end(), begin_ + 1);
   std::uint64_t events = 0;
   std::set<std::uint32_t> cpus;
