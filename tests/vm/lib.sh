@@ -117,9 +117,27 @@ unload_module() { rmmod fkt; }
 # The module that traces calls stays loaded while a task is asleep in a function that was traced, perhaps
 # since an earlier case.
 calls_loaded() { [[ -d /sys/module/fkt_calls ]]; }
-load_calls() { calls_loaded || insmod "${FKT_KO%fkt.ko}fkt_calls.ko"; }
+open_calls() { echo "$(</sys/module/fkt_calls/parameters/open)"; }
+load_calls() {
+    calls_loaded || insmod "${FKT_KO%fkt.ko}fkt_calls.ko"
+    open_before=$(open_calls)
+}
 load_records() { [[ -d /sys/module/fkt_records ]] || insmod "${FKT_KO%fkt.ko}fkt_records.ko"; }
-unload_calls() { ! calls_loaded || { [[ $(</sys/module/fkt_calls/parameters/open) -eq 0 ]] && rmmod fkt_calls; }; }
+unload_calls() { ! calls_loaded || { [[ $(open_calls) -eq 0 ]] && rmmod fkt_calls; }; }
+# No more calls are open than when the case called load_calls.
+calls_returned() { [[ $(open_calls) -le $open_before ]]; }
+# calls_end: waits until the case's calls have returned. If they do not, it says where each task is.
+calls_end() {
+    (wait_until 20 calls_returned) || {
+        local task
+        echo "open calls: $(open_calls), $open_before before"
+        for task in /proc/[0-9]*/task/*; do
+            echo "${task##*/} $(<"$task/comm"): $(awk '{ printf " " $2 }' "$task/stack")"
+        done 2>/dev/null
+        fail "calls that do not return"
+    } >&2
+    unload_calls || true
+}
 
 # ftrace's histograms, which count independently. The kernels of debug.config have none: there, what is known without
 # them is taken for what they say.
