@@ -3,6 +3,7 @@
 // tasks, two of them threads of one process, that call, sleep, are woken and interrupted, with a
 // gap and a fork in the middle.
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 
 #include "tests/unit/trace_builder.h"

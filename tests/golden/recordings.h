@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "lib/format/page_group.h"
 #include "tests/unit/analyzed.h"
 
 namespace fkt::test {
@@ -132,7 +133,8 @@ inline Bytes functions_recording() {
   b.section(FKT_SEC_COMMAND,
             R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":8589935617,)"
             R"("args":false,"filter":"none","filter_pid":0})");
-  b.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n43\t42\t10\twork\n");
+  b.section(FKT_SEC_TASKS,
+            "1\t1\t0\tinit\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n43\t42\t10\twork\n");
   b.section(FKT_SEC_SYSCALLS, "64\t1\twrite\n64\t35\tnanosleep\n64\t39\tgetpid\n");
   b.section(FKT_SEC_DEFINITIONS,
             "name\tuser\t8192\twork\nname\tuser\t8193\tone_round\nname\tuser\t8194\tsave\n"

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "cli/fkt_record/sections/part_sections.h"

@@ -22,57 +22,26 @@ inline std::filesystem::path golden() {
   return std::filesystem::path(FKT_SOURCE_DIR) / "tests/golden";
 }
 
-inline std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string contents(const std::filesystem::path& path);
 
 inline bool writing() {
   return std::getenv("FKT_GOLDEN_WRITE") != nullptr;
 }
 
-inline void compare(const std::filesystem::path& path, const std::string& text) {
-  if (writing()) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  INFO(path);
-  CHECK(contents(path) == text);
-}
+void compare(const std::filesystem::path& path, const std::string& text);
 
 // Redirects stdout and stderr to a file while the object lives.
 class Captured {
  public:
-  Captured() : file_(std::tmpfile()), out_(dup(STDOUT_FILENO)), err_(dup(STDERR_FILENO)) {
-    std::fflush(stdout);
-    dup2(fileno(file_), STDOUT_FILENO);
-    dup2(fileno(file_), STDERR_FILENO);
-  }
-  ~Captured() {
-    restore();
-    std::fclose(file_);
-  }
+  Captured();
+  ~Captured();
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;
 
-  std::string text() {
-    restore();
-    std::string text(static_cast<std::size_t>(lseek(fileno(file_), 0, SEEK_END)), '\0');
-    const ssize_t got = pread(fileno(file_), text.data(), text.size(), 0);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    return text;
-  }
+  std::string text();
 
  private:
-  void restore() {
-    if (out_ < 0) return;
-    std::fflush(stdout);
-    dup2(out_, STDOUT_FILENO);
-    dup2(err_, STDERR_FILENO);
-    close(out_);
-    close(err_);
-    out_ = -1;
-  }
+  void restore();
 
   std::FILE* file_;
   int out_, err_;
@@ -86,62 +55,14 @@ struct Ran {
 using Tool = int (*)(int argc, const char* const* argv);
 
 // Runs a tool with `name` as the program name in its messages.
-inline Ran run_tool(Tool tool, const char* name, const std::vector<std::string>& arguments) {
-  std::vector<const char*> argv{name};
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  std::string copy = name;
-  char* const before = program_invocation_short_name;
-  program_invocation_short_name = copy.data();
-  Captured captured;
-  const int status = tool(static_cast<int>(argv.size()), argv.data());
-  program_invocation_short_name = before;
-  return {status, captured.text()};
-}
+Ran run_tool(Tool tool, const char* name, const std::vector<std::string>& arguments);
 
 // Runs every line of a file in tests/golden, which has: file with the expected output, exit status,
 // arguments. Returns the number of lines run.
-inline std::size_t run_cases(const char* file, Tool tool, const char* name) {
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(golden());
-  std::ifstream cases(file);
-  std::size_t count = 0;
-  for (std::string line; std::getline(cases, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream words(line);
-    std::string expected;
-    int status = -1;
-    words >> expected >> status;
-    std::vector<std::string> arguments;
-    for (std::string word; words >> word;) arguments.push_back(word);
-    const Ran ran = run_tool(tool, name, arguments);
-    INFO(line);
-    CHECK(ran.status == status);
-    compare(expected, ran.text);
-    count++;
-  }
-  std::filesystem::current_path(before);
-  return count;
-}
+std::size_t run_cases(const char* file, Tool tool, const char* name);
 
 // Checks that the manual page of a tool has every option of its help. Returns the number of
 // options.
-inline std::size_t check_manual(Tool tool, const std::string& name) {
-  const Ran help = run_tool(tool, name.c_str(), {"--help"});
-  CHECK(help.status == 0);
-  std::string plain;
-  for (const char c : contents(golden() / ("../../man/" + name + ".1"))) {
-    if (c != '\\') plain += c;
-  }
-  std::istringstream words(help.text);
-  std::size_t options = 0;
-  for (std::string word; words >> word;) {
-    if (word.size() < 2 || word[0] != '-') continue;
-    if (word.back() == ',' || word.back() == ':') word.pop_back();
-    INFO(word);
-    CHECK(plain.find(word) != std::string::npos);
-    options++;
-  }
-  return options;
-}
+std::size_t check_manual(Tool tool, const std::string& name);
 
 }  // namespace fkt::test

@@ -106,8 +106,8 @@ TEST_CASE("the head of KFT's log") {
 }
 
 TEST_CASE("entries and exits of KFT's log are calls") {
-  const std::string log =
-      std::string(kKftZeroIsShort) +
+  std::string log(kKftZeroIsShort);
+  log +=
       "\n 10 entry 33 outer -\n 12 entry 33 inner outer\n 13 entry 34 inner -\n"
       " 13 entry 33i tick -\n 15 exit 33i tick -\n 17 exit 33 inner outer\n"
       " 18 entry 33 lost outer\n 20 exit 33 outer -\n 21 exit 33 never -\n 22 -2 33 deep down\n";

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "lib/base/crc32.h"
 #include "lib/format/page_group.h"
 #include "lib/read/event_merge.h"
 #include "lib/read/trace.h"
