@@ -116,7 +116,7 @@ TEST_CASE("a page that needs no server has what the server would answer") {
 
 TEST_CASE("a page that needs no server is as large as asked at most") {
   if (selection_page().empty()) return;
-  RandomRecording random(3, 4, 200'000);
+  RandomRecording random(3, 4, 120'000);
   const Served served(random.finish());
   std::size_t before = 0;
   for (const std::uint64_t room : {70'000, 140'000, 5'000'000}) {
