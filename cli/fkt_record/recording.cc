@@ -186,9 +186,7 @@ std::uint64_t Recording::mask() const {
 Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
   SymbolReader reader;
   if (!request_.instruments.empty() || !request_.layers.files.empty()) {
-    const Result<KernelSymbols>& kallsyms = reader.symbols();
-    if (!kallsyms) return kallsyms.error();
-    const Status prepared = instruments_.prepare(*kallsyms);
+    const Status prepared = instruments_.prepare(reader);
     if (!prepared) return prepared.error();
     for (const std::string& remark : instruments_.setup()->remarks()) cli::warn(remark);
   }

@@ -56,14 +56,18 @@ class PointPlanner {
   // Returns why the tracepoint cannot be recorded; empty: it is taken.
   std::string take(const std::string& name) {
     const std::string caller = std::string(kCaller) + name;
-    const std::vector<const Symbol*> callers = sources_.functions.named(caller);
-    if (callers.empty()) return "the kernel makes this event of others";
-    const std::string_view module = callers.front()->module;
-    const Btf* const btf = sources_.types(module);
-    if (btf == nullptr) {
-      return "the types of module " + std::string(module) + " are not described";
+    const Btf* btf = sources_.types({});
+    Result<Prototype> prototype = btf != nullptr ? btf->prototype(caller) : Error{};
+    if (!prototype) {
+      const std::vector<const Symbol*> callers = sources_.functions().named(caller);
+      if (callers.empty()) return "the kernel makes this event of others";
+      const std::string_view module = callers.front()->module;
+      btf = sources_.types(module);
+      if (btf == nullptr) {
+        return "the types of module " + std::string(module) + " are not described";
+      }
+      prototype = btf->prototype(caller);
     }
-    Result<Prototype> prototype = btf->prototype(caller);
     if (!prototype) return prototype.error().message;
     if (prototype->arguments.empty()) return "its arguments are not described";
     prototype->arguments.erase(prototype->arguments.begin());

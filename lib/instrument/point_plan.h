@@ -40,7 +40,9 @@ struct PointPlan {
 struct PointPlanSources {
   std::span<const std::string> systems;  // of the running kernel and its modules: "block", "sched"
   std::span<const std::string> events;   // of the instrument's system
-  const FunctionIndex& functions;        // likewise of both
+  // Returns the functions, likewise of both. Called if the kernel's own types do not describe one
+  // of the tracepoints.
+  std::function<const FunctionIndex&()> functions;
   // Returns the types of a module, or of the kernel itself if the name is empty; nullptr if the
   // kernel does not describe them.
   std::function<const Btf*(std::string_view module)> types;

@@ -73,7 +73,7 @@ Result<PointPlan> planned(const std::string& text, Records records = {}) {
   static const FunctionIndex functions(kSymbols);
   PointPlanSources sources{.systems = kSystems,
                            .events = is_known ? kEvents : none,
-                           .functions = functions,
+                           .functions = []() -> const FunctionIndex& { return functions; },
                            .types = types};
   if (records.are_there) sources.record = records.are_wide ? wide_record : record_of;
   sources.arguments_first = records.arguments_first;
@@ -178,6 +178,23 @@ TEST_CASE("tracepoints are taken by name, and left out with a reason") {
   CHECK(has(refusal("tp:files:file_read ret"), "no return value"));
   CHECK(has(refusal("tp:files:file_read if duration > 5us"), "no duration"));
   CHECK(has(refusal("tp:files:file_read if count > 1 || ret == 0"), "no return value"));
+}
+
+TEST_CASE("the list of functions is asked for where the kernel's own types lack a tracepoint") {
+  static const Btf btf = MadeBtf().read();
+  static const FunctionIndex functions(kSymbols);
+  unsigned asked = 0;
+  const PointPlanSources sources{.systems = kSystems,
+                                 .events = kEvents,
+                                 .functions = [&]() -> const FunctionIndex& {
+                                   asked++;
+                                   return functions;
+                                 },
+                                 .types = [](std::string_view) { return &btf; }};
+  REQUIRE(plan_points(*Instrument::parse("tp:files:file_read"), sources));
+  CHECK(asked == 0);
+  CHECK_FALSE(plan_points(*Instrument::parse("tp:files:file_made_up"), sources));
+  CHECK(asked == 1);
 }
 
 TEST_CASE("a hit's values are fetched, and conditions are asked of them") {

@@ -85,13 +85,13 @@ InstrumentControl::InstrumentControl(Device& device, std::shared_ptr<Defined> de
       answered_(make_event_fd()) {}
 
 Result<InstrumentSetup> InstrumentControl::make(const Instruments& instruments,
-                                                const KernelSymbols& symbols) {
+                                                SymbolReader& symbols) {
   const std::span<const Instrument> before = setup_ ? instruments_ : std::span<const Instrument>();
   return InstrumentSetup::make({instruments, rules_.layers, before, rules_.keep, rules_.with_self},
                                device_, symbols, rules_.ticks_per_second, numbering_, setup());
 }
 
-Status InstrumentControl::prepare(const KernelSymbols& symbols) {
+Status InstrumentControl::prepare(SymbolReader& symbols) {
   there_ = tracepoints_there(instruments_);
   Result<InstrumentSetup> setup = make(instruments_, symbols);
   if (!setup) return setup.error();
@@ -233,11 +233,9 @@ Result<std::string> InstrumentControl::change(Instruments instruments) {
   if (instruments.empty() && !setup_) {
     return Error{ErrorCode::usage, "there are no instruments"};
   }
-  SymbolReader reader;
-  const Result<KernelSymbols>& symbols = reader.symbols();
-  if (!symbols) return symbols.error();
+  SymbolReader symbols;
   std::string there = tracepoints_there(instruments);
-  Result<InstrumentSetup> setup = make(instruments, *symbols);
+  Result<InstrumentSetup> setup = make(instruments, symbols);
   if (!setup) return without_option(setup.error());
   if (setup->has_calls() && rules_.clock != FKT_CLOCK_TSC) {
     return Error{ErrorCode::usage,

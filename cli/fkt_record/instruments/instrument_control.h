@@ -42,7 +42,7 @@ class InstrumentControl {
   InstrumentControl& operator=(const InstrumentControl&) = delete;
 
   // Finds the places of -i and of the layers' lists. Called before the recording starts, once.
-  Status prepare(const KernelSymbols& symbols);
+  Status prepare(SymbolReader& symbols);
   // Lines for the catalogue in the file's head. Called once, after prepare().
   std::string head_lines();
   // The instruments; nullptr: there have been none. Called while no request is being answered.
@@ -85,7 +85,7 @@ class InstrumentControl {
 
   void begin(Waiting request);
   Result<std::string> answer(InstrumentsAsk::Command command, int file);
-  Result<InstrumentSetup> make(const Instruments& instruments, const KernelSymbols& symbols);
+  Result<InstrumentSetup> make(const Instruments& instruments, SymbolReader& symbols);
   Result<std::string> change(Instruments instruments);
   Status check_while_recording(const Instrument& instrument) const;
   Result<Instruments> with_added(const std::string& text) const;

@@ -70,11 +70,9 @@ constexpr std::size_t kMostNamed = 30;
 // What the running kernel says of itself, and the setup that is made of it.
 class InstrumentSetup::Maker {
  public:
-  Maker(const Device& device, const KernelSymbols& symbols, double ticks_per_second,
-        Numbering& numbering)
+  Maker(const Device& device, SymbolReader& symbols, double ticks_per_second, Numbering& numbering)
       : device_(device),
         symbols_(symbols),
-        functions_(symbols.symbols),
         ticks_per_second_(ticks_per_second),
         numbering_(numbering),
         flags_(numbering.flags) {
@@ -94,15 +92,18 @@ class InstrumentSetup::Maker {
     if (asked.layers.empty() && std::ranges::all_of(asked.instruments, needs_no_types)) {
       return Done{};
     }
-    if (symbols_.hidden) {
+    const Result<bool> are_hidden = symbols_.are_hidden();
+    if (!are_hidden) return are_hidden.error();
+    if (*are_hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from processes without CAP_SYSLOG (sudo)"};
     }
     Result<KernelTypes> types = KernelTypes::read();
     if (!types) return types.error();
     types_.emplace(std::move(*types));
-    if (!functions_.named("register_fprobe_ips").empty()) made_.return_probe_ = "fprobe";
     if (!asks_for_functions(asked)) return Done{};
+    if (!symbols_.symbols()) return symbols_.symbols().error();
+    if (!functions().named("register_fprobe_ips").empty()) made_.return_probe_ = "fprobe";
     Result<std::string> available = available_functions();
     if (!available) return available.error();
     // An fprobe is not a kprobe: ftrace's list is all that matters to it.
@@ -296,7 +297,7 @@ class InstrumentSetup::Maker {
 
   Status add_functions(const Instrument& instrument, CallSetup::Form form, fkt_layer layer) {
     Result<CallPlan> plan = plan_calls(
-        instrument, {functions_, *traceable_, types(), ticks_per_second_, flags_, most_probes()});
+        instrument, {functions(), *traceable_, types(), ticks_per_second_, flags_, most_probes()});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     for (const CallPlan::Taken& taken : plan->taken) {
       const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
@@ -333,7 +334,7 @@ class InstrumentSetup::Maker {
 
   Status add_instruction(const Instrument& instrument, fkt_layer layer) {
     const Result<InstructionPlan> plan =
-        plan_instruction(instrument, {functions_, *types_->of({}), ticks_per_second_, flags_});
+        plan_instruction(instrument, {functions(), *types_->of({}), ticks_per_second_, flags_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     const Status has = has_values(instrument, plan->program.fields, plan->name);
     if (!has) return has;
@@ -389,15 +390,15 @@ class InstrumentSetup::Maker {
     const Result<std::vector<std::string>> events = tracefs_folders("events/" + system);
     const std::vector<std::string> none;
     const auto record = [&](const std::string& event) { return records_.find(system, event); };
-    Result<PointPlan> plan =
-        plan_points(instrument, {.systems = *systems,
-                                 .events = events ? *events : none,
-                                 .functions = functions_,
-                                 .types = types(),
-                                 .ticks_per_second = ticks_per_second_,
-                                 .flags = flags_,
-                                 .record = record,
-                                 .arguments_first = layer != FKT_L_INSTRUMENTS});
+    Result<PointPlan> plan = plan_points(
+        instrument, {.systems = *systems,
+                     .events = events ? *events : none,
+                     .functions = [this]() -> const FunctionIndex& { return functions(); },
+                     .types = types(),
+                     .ticks_per_second = ticks_per_second_,
+                     .flags = flags_,
+                     .record = record,
+                     .arguments_first = layer != FKT_L_INSTRUMENTS});
     if (!plan && !events && may_come(system)) return add_waiting(instrument, layer);
     if (plan) {
       for (PointPlan::Taken& taken : plan->taken) taken.layer = layer;
@@ -489,9 +490,20 @@ class InstrumentSetup::Maker {
     made_.parts_.push_back(std::move(part));
   }
 
+  // What the kernel lists; nothing if it cannot be read. Reading it takes longer than the rest of
+  // planning, and of the kernel's own tracepoints it says nothing that their types do not.
+  const FunctionIndex& functions() {
+    if (!functions_) {
+      const Result<KernelSymbols>& symbols = symbols_.symbols();
+      functions_.emplace(symbols ? std::span<const Symbol>(symbols->symbols)
+                                 : std::span<const Symbol>());
+    }
+    return *functions_;
+  }
+
   const Device& device_;
-  const KernelSymbols& symbols_;
-  const FunctionIndex functions_;
+  SymbolReader& symbols_;
+  std::optional<FunctionIndex> functions_;
   const double ticks_per_second_;
   Numbering& numbering_;
   FlagNames& flags_;                  // of all instruments
@@ -505,7 +517,7 @@ class InstrumentSetup::Maker {
 };
 
 Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& device,
-                                              const KernelSymbols& symbols, double ticks_per_second,
+                                              SymbolReader& symbols, double ticks_per_second,
                                               Numbering& numbering, const InstrumentSetup* before) {
   Maker maker(device, symbols, ticks_per_second, numbering);
   Status done = maker.read_kernel(asked);

@@ -19,12 +19,12 @@
 #include "cli/fkt_record/instruments/numbers.h"
 #include "cli/fkt_record/instruments/point_setup.h"
 #include "cli/fkt_record/instruments/user_setup.h"
+#include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/result.h"
 #include "lib/instrument/instrument.h"
 #include "lib/instrument/keep_children.h"
 #include "lib/instrument/layer_file.h"
 #include "lib/record/device.h"
-#include "lib/record/kernel_symbols.h"
 
 namespace fkt::record {
 
@@ -76,7 +76,7 @@ class InstrumentSetup {
   // before: what the recording has now; nullptr: nothing. Its instruments stay at their places.
   // Error (usage): an instrument of -i has no place; (io): the kernel does not tell what it has.
   static Result<InstrumentSetup> make(const Asked& asked, const Device& device,
-                                      const KernelSymbols& symbols, double ticks_per_second,
+                                      SymbolReader& symbols, double ticks_per_second,
                                       Numbering& numbering, const InstrumentSetup* before);
 
   // For FKT_START and FKT_EXCHANGE; valid as long as this object.

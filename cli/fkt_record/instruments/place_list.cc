@@ -42,10 +42,7 @@ Result<Instrument> parse_listed(const std::string& text) {
 
 class PlaceList {
  public:
-  PlaceList(const Device& device, const KernelSymbols& symbols)
-      : device_(device), symbols_(symbols), records_(device) {
-    for (const Symbol& symbol : symbols.symbols) modules_.emplace(symbol.name, symbol.module);
-  }
+  explicit PlaceList(const Device& device) : device_(device), records_(device) {}
 
   // Appends the lines of an instrument's places.
   Status add(const Instrument& instrument, bool is_verbose, std::string& text) {
@@ -137,6 +134,11 @@ class PlaceList {
 
   // Of a function, without its first arguments.
   std::string arguments(const std::string& function, std::ptrdiff_t without) {
+    if (modules_.empty() && symbols_.symbols()) {
+      for (const Symbol& symbol : symbols_.symbols()->symbols) {
+        modules_.emplace(symbol.name, symbol.module);
+      }
+    }
     const auto module = modules_.find(function);
     const Btf* const btf = module == modules_.end() ? nullptr : types(module->second);
     if (btf == nullptr) return {};
@@ -172,7 +174,7 @@ class PlaceList {
   }
 
   const Device& device_;
-  const KernelSymbols& symbols_;
+  SymbolReader symbols_;
   PointRecords records_;
   std::optional<KernelTypes> types_;
   std::map<std::string_view, std::string_view> modules_;  // of functions; the first of a name
@@ -189,10 +191,7 @@ Result<std::string> list_places(const std::vector<std::string>& texts, bool is_v
   }
   const Result<Device> device = Device::open();
   if (!device) return device.error();
-  SymbolReader reader;
-  const Result<KernelSymbols>& symbols = reader.symbols();
-  if (!symbols) return symbols.error();
-  PlaceList list(*device, *symbols);
+  PlaceList list(*device);
   std::string text;
   for (const Instrument& instrument : instruments) {
     const Status added = list.add(instrument, is_verbose, text);

@@ -64,6 +64,12 @@ const Result<KernelSymbols>& SymbolReader::symbols() {
   return *symbols_;
 }
 
+Result<bool> SymbolReader::are_hidden() {
+  if (kept_) return false;
+  if (!symbols()) return symbols().error();
+  return symbols()->hidden;
+}
+
 Result<std::string> SymbolReader::section(const SymbolPlan& plan) {
   if (kept_ && plan.system_map.empty() && !plan.verbose) return *kept_;
   const Result<KernelSymbols>& kallsyms = symbols();

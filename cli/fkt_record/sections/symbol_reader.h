@@ -24,6 +24,9 @@ class SymbolReader {
 
   // What the kernel lists, read by the first call. Error (io): /proc/kallsyms cannot be read.
   const Result<KernelSymbols>& symbols();
+  // Whether the kernel hides its addresses from this user. Reads no symbols if the cache has them.
+  // Error: as symbols().
+  Result<bool> are_hidden();
   // The section for the file, encoded (Sections::bytes()): symbols(), none if that failed, and what
   // the System.map adds. Prints a warning if the kernel's are missing or contradict the System.map.
   // Error: the System.map cannot be read or is none.
