@@ -126,14 +126,15 @@ load_records() { [[ -d /sys/module/fkt_records ]] || insmod "${FKT_KO%fkt.ko}fkt
 unload_calls() { ! calls_loaded || { [[ $(open_calls) -eq 0 ]] && rmmod fkt_calls; }; }
 # No more calls are open than when the case called load_calls.
 calls_returned() { [[ $(open_calls) -le $open_before ]]; }
-# calls_end: waits until the case's calls have returned. If they do not, it says where each task is.
+# calls_end: waits until the case's calls have returned. If they do not, it shows the tasks that are in traced functions; if
+# there are none, the module counts wrongly.
 calls_end() {
     (wait_until 20 calls_returned) || {
-        local task
-        echo "open calls: $(open_calls), $open_before before"
-        for task in /proc/[0-9]*/task/*; do
-            echo "${task##*/} $(<"$task/comm"): $(awk '{ printf " " $2 }' "$task/stack")"
-        done 2>/dev/null
+        local stack
+        echo "open calls: $(open_calls), $open_before before; tasks that return to fkt_calls:"
+        while read -r stack; do
+            echo "$(<"${stack%stack}comm"): $(awk '{ printf " " $2 }' "$stack")"
+        done < <(grep -ls fkt_calls_enter /proc/[0-9]*/task/*/stack)
         fail "calls that do not return"
     } >&2
     unload_calls || true
