@@ -192,7 +192,8 @@ TEST_CASE("a page's earlier question makes way for its newer one") {
     b.event(0, at += 10, i % 2 == 0 ? FKT_E_SYS_ENTRY : FKT_E_SYS_EXIT, 39);
   }
   const Served served(b.finish());
-  const Parameters all = {{"from", "0"}, {"to", "5000000"}, {"page", "one"}};
+  // Not the whole recording: its statistics are known already.
+  const Parameters all = {{"from", "1"}, {"to", "5000000"}, {"page", "one"}};
   // The first request may be finished before the second one arrives, or arrive after it; both never
   // fail otherwise.
   unsigned given_up = 0;
