@@ -64,17 +64,6 @@ class ChildList {
     }
     list_.push_back({type, count, ticks});
   }
-  // Asks for memory before add(type) uses it: first for where it looks, and after some time for
-  // what it changes.
-  [[gnu::always_inline]] void fetch_place(TypeIndex type) const {
-    if (slots_.empty()) return __builtin_prefetch(list_.data(), 1);
-    __builtin_prefetch(&slots_[home(type)], 1);
-  }
-  [[gnu::always_inline]] void fetch_child(TypeIndex type) const {
-    if (slots_.empty()) return;
-    const std::uint32_t found = slots_[home(type)];
-    if (found != 0) __builtin_prefetch(&list_[found - 1], 1);
-  }
   void clear() {
     list_.clear();
     slots_.clear();

@@ -17,7 +17,7 @@ struct MergeSource {
   std::uint32_t cpu;
   Source* source;
   bool operator<(const MergeSource& other) const {
-    return clock != other.clock ? clock < other.clock : cpu < other.cpu;
+    return (clock < other.clock) | ((clock == other.clock) & (cpu < other.cpu));
   }
 };
 
@@ -27,13 +27,15 @@ void make_least_heap(std::vector<T>& heap) {
 }
 
 // Replaces the front by `entry` and restores the heap in one pass; pop and push would be two.
+// Always inline, so that `entry` is in registers: the processor would wait for a copy of it from
+// memory to which its members were written just before.
 template <class T>
-void replace_front(std::vector<T>& heap, const T& entry) {
+[[gnu::always_inline]] inline void replace_front(std::vector<T>& heap, const T& entry) {
   std::size_t hole = 0;
   for (;;) {
     std::size_t child = 2 * hole + 1;
     if (child >= heap.size()) break;
-    if (child + 1 < heap.size() && heap[child + 1] < heap[child]) ++child;
+    if (child + 1 < heap.size()) child += heap[child + 1] < heap[child];
     if (!(heap[child] < entry)) break;
     heap[hole] = heap[child];
     hole = child;

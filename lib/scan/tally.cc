@@ -6,9 +6,8 @@ namespace {
 
 constexpr std::uint32_t kStep = 1U << Histogram::kBits;  // buckets of an octave
 // With tens of thousands of types, most are in no cache of the processor when their span comes. So
-// the memory of a type is asked for this many spans earlier, and that of its bucket, or of its
-// place among the children, later on.
-constexpr std::size_t kTypeAhead = 32, kBucketAhead = 16, kChildAhead = 8;
+// the memory of a type is asked for this many spans earlier, and that of its bucket later on.
+constexpr std::size_t kTypeAhead = 32, kBucketAhead = 16, kChildAhead = 16;
 
 }  // namespace
 
@@ -91,15 +90,8 @@ void Tally::add(std::span<const NestedRecord> spans) {
 
 void Tally::add(std::span<const ChildRecord> children) {
   for (std::size_t at = 0; at < children.size(); at++) {
-    if (at + kTypeAhead < children.size()) {
-      const TypeIndex far = children[at + kTypeAhead].around;
-      const ChildRecord &near = children[at + kBucketAhead], &next = children[at + kChildAhead];
-      if (far < known_) __builtin_prefetch(&types_[far].children, 1);
-      if (near.around < known_) types_[near.around].children.fetch_place(near.type);
-      if (next.around < known_) types_[next.around].children.fetch_child(next.type);
-    }
-    const ChildRecord& child = children[at];
-    of(child.around).children.add(child.type, child.count, child.ticks);
+    if (at + kChildAhead < children.size()) children_.fetch(children[at + kChildAhead]);
+    children_.add(children[at]);
   }
 }
 
@@ -116,17 +108,22 @@ void Tally::add_to(Profile& profile) const {
     if (is_made_begin(static_cast<std::uint16_t>(id))) continue;
     profile.count(static_cast<std::uint16_t>(id), counts[id]);
   }
+  std::vector<ChildList> children(types_.size());
+  children_.for_each([&](const ChildRecord& sum) {
+    if (sum.around >= children.size()) children.resize(sum.around + 1);
+    children[sum.around].add(sum.type, sum.count, sum.ticks);
+  });
   for (TypeIndex type = 0; type < types_.size(); type++) {
     const OfType& of = types_[type];
     SpanStats stats;
-    stats.total = stats.own = of.whole;
-    stats.total.add(of.total);
-    stats.own.add(of.own);
+    stats.total = stats.own = of.whole.spread();
+    stats.total.add(of.total.spread());
+    stats.own.add(of.own.spread());
     stats.entries = stats.total.count;
     stats.outcomes[static_cast<std::size_t>(Outcome::complete)] = stats.total.count;
     stats.own_whole = stats.own.sum;
     stats.sub = of.sub;
-    stats.children = of.children;
+    stats.children = std::move(children[type]);
     for (std::uint32_t at = 0; at < of.durations.counts.size(); at++) {
       const std::uint16_t count = of.durations.counts[at];
       if (count > 0) stats.times.add_bucket(of.durations.first + at, count);

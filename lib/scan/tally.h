@@ -4,6 +4,7 @@
 // matter.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "lib/analyse/profile.h"
 #include "lib/scan/burst.h"
+#include "lib/scan/child_sums.h"
 
 namespace fkt {
 
@@ -32,14 +34,29 @@ class Tally {
     std::uint32_t first = 0;
     std::vector<std::uint16_t> counts;  // modulo 2^16: see full_
   };
-  // In the order of use, so that most spans need one line of the processor's cache and their
-  // bucket.
+  // As Spread, of the records' short durations.
+  struct ShortSpread {
+    std::uint64_t count = 0, sum = 0;
+    std::uint32_t min = ~std::uint32_t{0}, max = 0;
+    void add(std::uint32_t ticks) {
+      count++;
+      sum += ticks;
+      min = std::min(min, ticks);
+      max = std::max(max, ticks);
+    }
+    Spread spread() const {
+      Spread spread;
+      if (count > 0) spread = {count, sum, min, max};
+      return spread;
+    }
+  };
+  // One line of the processor's cache for all spans, and one for those with others in them.
   struct alignas(64) OfType {
-    Spread whole;           // of spans whose own time is their duration
-    Buckets durations;      // of all
-    Spread total, own;      // of all other spans
+    ShortSpread whole;              // of spans whose own time is their duration
+    Buckets durations;              // of all
+    alignas(64) ShortSpread total;  // of all other spans
+    ShortSpread own;
     std::uint64_t sub = 0;  // as SpanStats::sub
-    ChildList children;
   };
   OfType& of(TypeIndex type) {
     if (type >= known_) [[unlikely]]
@@ -71,6 +88,7 @@ class Tally {
   // A bucket for each time that its count came to 2^16.
   std::vector<std::pair<TypeIndex, std::uint32_t>> full_;
   TypeIndex known_ = 0;  // size of types_
+  ChildSums children_;
 };
 
 }  // namespace fkt
