@@ -11,7 +11,7 @@ namespace fkt::test {
 
 // Copies `bytes` bytes from `address`. Returns 0, or 1 if nothing can be there. (The compiler makes
 // no memcpy() of volatile accesses, which the sanitizer would check.)
-[[gnu::no_sanitize("address")]] inline int read_raw(void* to, __u64 address, __u32 bytes) {
+__attribute__((no_sanitize("address"))) inline int read_raw(void* to, __u64 address, __u32 bytes) {
   if (address < 4096) return 1;
   auto* const out = static_cast<unsigned char*>(to);
   const auto* const from = reinterpret_cast<const volatile unsigned char*>(address);

@@ -19,15 +19,15 @@ using namespace fkt::test;
 
 // Functions of this program itself. C linkage: their names are those of the symbols.
 extern "C" {
-__attribute__((noipa, used)) int fkt_test_first(int x) {
+__attribute__((noinline, used)) int fkt_test_first(int x) {
   return x + 1;
 }
-__attribute__((noipa, used)) int fkt_test_second(int x) {
+__attribute__((noinline, used)) int fkt_test_second(int x) {
   return x * 3;
 }
 // What a probe of this program asks, and the probe, as sys/sdt.h makes them.
 __attribute__((section(".probes"), used)) volatile unsigned short fkt_test_asked = 0x5eed;
-__attribute__((noipa, used)) void fkt_test_probe(int x) {
+__attribute__((noinline, used)) void fkt_test_probe(int x) {
   asm volatile(
       "990: nop\n"
       ".pushsection .note.stapsdt,\"\",\"note\"\n"
