@@ -86,7 +86,11 @@ int run(const Words& words, pid_t recorder) {
   if (!text) return cli::fail(text.error());
   std::string shown = line + '\n';
   if (words.command == Command::list) shown = cli::counts_table(*text);
-  if (words.command == Command::results) shown = *text;
+  if (words.command == Command::results) {
+    shown = *text;
+    if (shown.empty())
+      cli::warn("no instrument counts: only \"do count\" and \"do histogram(...)\" do");
+  }
   if (words.command == Command::save && words.name == "-") {
     shown = *text;
   } else if (words.command == Command::save) {
