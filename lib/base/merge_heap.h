@@ -16,6 +16,7 @@ struct MergeSource {
   std::uint64_t clock;
   std::uint32_t cpu;
   Source* source;
+  // Without branches, because which source is earlier cannot be predicted.
   bool operator<(const MergeSource& other) const {
     return (clock < other.clock) | ((clock == other.clock) & (cpu < other.cpu));
   }
