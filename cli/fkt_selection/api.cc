@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ranges>
 
 #include <nlohmann/json.hpp>
 
@@ -61,9 +60,12 @@ Result<std::vector<std::uint32_t>> numbers(const Parameters& parameters, const c
   std::vector<std::uint32_t> numbers;
   const auto found = parameters.find(name);
   if (found == parameters.end()) return numbers;
-  for (const auto part : std::views::split(found->second, '~')) {
-    const auto number =
-        parse_whole(name, std::string_view(part.begin(), part.end()), 1, FKT_PID_MASK);
+  std::string_view rest = found->second;
+  for (bool more = !rest.empty(); more;) {
+    const std::size_t end = rest.find('~');
+    more = end != std::string_view::npos;
+    const auto number = parse_whole(name, rest.substr(0, end), 1, FKT_PID_MASK);
+    rest.remove_prefix(more ? end + 1 : 0);
     if (!number) return number.error();
     if (numbers.size() == kMostPins) return bad(name, "too many");
     numbers.push_back(static_cast<std::uint32_t>(*number));

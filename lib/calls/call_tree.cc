@@ -2,7 +2,6 @@
 #include "lib/calls/call_tree.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include <fmt/core.h>
@@ -106,10 +105,10 @@ void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time)
       path.push_back(at);
     }
     std::string& line = lines.emplace_back();
-    for (const CallTree::Node* const at : path | std::views::reverse) {
+    for (auto at = path.rbegin(); at != path.rend(); ++at) {
       if (!line.empty()) line += ';';
       const std::size_t begin = line.size();
-      line += tree.label(*at);
+      line += tree.label(**at);
       // ';' separates the calls of a path.
       std::replace(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), ';', ':');
     }
