@@ -53,8 +53,7 @@ class CallPlaces::Walked {
 // Finds the calls whose begin, or whose end, is not in the page.
 class CallPlaces::Finder : public Walked {
  public:
-  Finder(const SplitRules& rules, const Page& page, std::vector<OutsideCall>& found)
-      : Walked(page), rules_(rules), found_(found) {}
+  Finder(const Page& page, std::vector<OutsideCall>& found) : Walked(page), found_(found) {}
 
   struct Alone {
     std::uint64_t last, end;
@@ -101,7 +100,6 @@ class CallPlaces::Finder : public Walked {
     return run->pid == pid;
   }
 
-  const SplitRules& rules_;
   std::vector<OutsideCall>& found_;
   std::vector<Run> runs_;
   std::uint32_t calls_ = 0;
@@ -109,7 +107,7 @@ class CallPlaces::Finder : public Walked {
 
 std::span<const OutsideCall> CallPlaces::outside(const Page& page) {
   outside_.clear();
-  Finder finder(rules_, page, outside_);
+  Finder finder(page, outside_);
   walk_page(rules_, page, finder);
   if (!finder.entirely()) return outside_;
   splitter_.read(page);

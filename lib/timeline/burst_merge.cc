@@ -20,7 +20,7 @@ BurstMerge::BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64
   data_.integrity.events = 0;
   cpus_.reserve(data_.by_cpu.size());  // the heap points into it: no reallocation from here on
   for (const auto& [number, pages] : data_.by_cpu) {
-    Cpu& cpu = cpus_.emplace_back(CpuStream(data_, pages, 0, kForever, nullptr), number);
+    Cpu& cpu = cpus_.emplace_back(Cpu{CpuStream(data_, pages, 0, kForever, nullptr), number});
     cpu.stream.read_from(&ahead_);
     cpu.pages = &pages;
     if (!cpu.stream.advance()) continue;

@@ -72,8 +72,8 @@ class BurstMerge {
     std::uint32_t alone = 0;        // so many events behind it are by themselves as well
     const std::vector<std::uint32_t>* pages = nullptr;
     std::size_t page = kNoPage;  // index in it: `quiet_runs` are those of this page
-    QuietRuns quiet_runs;
-    CpuRuns runs;           // the pid of the thread, as the events handed out tell
+    QuietRuns quiet_runs{};
+    CpuRuns runs{};         // the pid of the thread, as the events handed out tell
     std::uint64_t due = 0;  // ticks
     bool in_burst() const { return events > 1; }
   };
