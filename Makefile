@@ -181,6 +181,9 @@ kernel_sources = $(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.
 lint:  ## formatting and scripts; nothing is changed
 	@echo "make: checking the C++ formatting"
 	@echo $(cxx_sources) | xargs -P $(JOBS) -n 40 clang-format --dry-run -Werror
+	@echo "make: checking that clang, which compiles the fuzz targets, takes what gcc does"
+	@ls -d lib/*/ cli/base/ cli/fkt_selection/ | xargs -P $(JOBS) -I FOLDER sh -c '! ls FOLDER*.cc >/dev/null 2>&1 || \
+	    printf "#include \"%s\"\n" FOLDER*.cc | clang++ -x c++ -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I. -Iinclude -'
 	@echo "make: checking the scripts"
 	@echo $(scripts) | xargs -P $(JOBS) -n 8 shellcheck -x
 	@shellcheck -s sh tests/vm/guest-init
