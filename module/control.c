@@ -304,7 +304,8 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 	state = fkt_recording_state(rec);
 	if (state == FKT_STOPPING)
 		events |= EPOLLPRI;
-	if (fkt_trigger_pending())
+	/* After the stop FKT_FIRED has nothing to give: a poll for it would return at once, again and again. */
+	if (state != FKT_STOPPED && fkt_trigger_pending())
 		events |= EPOLLRDBAND;
 	if (fkt_reader_readable(rec, file) || state == FKT_STOPPED)
 		events |= EPOLLIN | EPOLLRDNORM;

@@ -11,6 +11,7 @@
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
@@ -204,7 +205,8 @@ u32 fkt_histogram_read(const struct fkt_histogram *histogram, u32 *from, struct 
 	u32 copied = 0;
 
 	for (; *from < end && copied < most; (*from)++) {
-		struct row *of_cpu = histogram->of_cpu[*from / histogram->rows];
+		/* The caller's number: speculation must not use it beyond the array either. */
+		struct row *of_cpu = histogram->of_cpu[array_index_nospec(*from / histogram->rows, nr_cpu_ids)];
 		struct row *row = of_cpu + *from % histogram->rows;
 
 		/* Pairs with the store-release in claim(). */

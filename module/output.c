@@ -82,24 +82,24 @@ const struct fkt_engine *fkt_output_best_engine(const struct file *out)
 	return can_direct(out) ? &fkt_engine_direct : &fkt_engine_buffered;
 }
 
-/* Returns the engine asked for, the best one if none was, or NULL if the output does not support it. */
+/* Returns the engine asked for, the best one if none was, or NULL if it does not fit the output. out: NULL: there is none */
 const struct fkt_engine *fkt_output_engine(const struct fkt_start *start, struct file *out)
 {
-	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND)
-		return &fkt_engine_lend;
-	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_KFT)
-		return &fkt_engine_kft;
-	if (!out)
-		return &fkt_engine_fetch;
 	switch (FKT_START_ENGINE_OF(start->flags)) {
 	case FKT_ENGINE_NONE:
-		return fkt_output_best_engine(out);
+		return out ? fkt_output_best_engine(out) : &fkt_engine_fetch;
 	case FKT_ENGINE_DIRECT:
-		return can_direct(out) ? &fkt_engine_direct : NULL;
+		return out && can_direct(out) ? &fkt_engine_direct : NULL;
 	case FKT_ENGINE_BUFFERED:
-		return &fkt_engine_buffered;
+		return out ? &fkt_engine_buffered : NULL;
 	case FKT_ENGINE_CHECKIN:
-		return fkt_checkin_possible(out) ? &fkt_engine_checkin : NULL;
+		return out && fkt_checkin_possible(out) ? &fkt_engine_checkin : NULL;
+	case FKT_ENGINE_FETCH:
+		return out ? NULL : &fkt_engine_fetch;
+	case FKT_ENGINE_LEND:
+		return &fkt_engine_lend;
+	case FKT_ENGINE_KFT:
+		return &fkt_engine_kft;
 	}
 	return NULL;
 }

@@ -125,45 +125,41 @@ int fkt_capture_flight(struct fkt_recording *rec, struct file *file, enum fkt_fl
 
 /* ---- memory ---- */
 
-/*
- * FKT_SETINITPOWPAGES and FKT_SETTRYDMA, for recordings of this open file. -EBUSY: there is a
- * recording; -EDQUOT: more memory than the opener may have.
- */
-static int set_memory(struct fkt_recording *rec, struct file *file, const struct fkt_opener *wanted)
+/* FKT_SETINITPOWPAGES, for recordings of this open file. -EBUSY: there is a recording; -EDQUOT: more than it may have. */
+int fkt_capture_set_pow(struct fkt_recording *rec, struct file *file, u32 pow)
+{
+	struct fkt_opener *opener = file->private_data;
+	int err;
+
+	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
+		return -EINVAL;
+	err = fkt_recording_lock(rec);
+	if (err)
+		return err;
+	if (!fkt_access_memory(file, pow))
+		err = -EDQUOT;
+	else if (rec->state != FKT_IDLE)
+		err = -EBUSY;
+	else
+		opener->pow = pow;
+	mutex_unlock(&rec->lock);
+	return err;
+}
+
+/* FKT_SETTRYDMA, likewise. */
+int fkt_capture_set_dma(struct fkt_recording *rec, struct file *file, u32 low)
 {
 	struct fkt_opener *opener = file->private_data;
 	int err = fkt_recording_lock(rec);
 
 	if (err)
 		return err;
-	err = -EBUSY;
-	if (!fkt_access_memory(file, wanted->pow)) {
-		err = -EDQUOT;
-	} else if (rec->state == FKT_IDLE) {
-		opener->pow = wanted->pow;
-		opener->low = wanted->low;
-		err = 0;
-	}
+	if (rec->state != FKT_IDLE)
+		err = -EBUSY;
+	else
+		opener->low = low;
 	mutex_unlock(&rec->lock);
 	return err;
-}
-
-int fkt_capture_set_pow(struct fkt_recording *rec, struct file *file, u32 pow)
-{
-	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
-
-	if (pow < FKT_POW_MIN || pow > FKT_POW_MAX)
-		return -EINVAL;
-	wanted.pow = pow;
-	return set_memory(rec, file, &wanted);
-}
-
-int fkt_capture_set_dma(struct fkt_recording *rec, struct file *file, u32 low)
-{
-	struct fkt_opener wanted = *(struct fkt_opener *)file->private_data;
-
-	wanted.low = low;
-	return set_memory(rec, file, &wanted);
 }
 
 /* FKT_FREEBUFFER: first ends a stopped recording of the caller. -EBUSY: there is another recording. */

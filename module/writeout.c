@@ -235,8 +235,9 @@ static void cut_at_limit(struct fkt_writeout *w, struct fkt_chunk *chunk)
 {
 	u32 room = chunk->count;
 
+	/* Pages inherited from the owner may have gone beyond the limit. */
 	if (w->end)
-		room = min_t(u64, room, (w->end - w->pos) / fkt_rings_page_bytes());
+		room = w->pos < w->end ? min_t(u64, room, (w->end - w->pos) / fkt_rings_page_bytes()) : 0;
 	if (room == chunk->count && !w->full)
 		return;
 	if (w->full)

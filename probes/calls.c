@@ -118,6 +118,7 @@ static bool ask(const u64 *arguments, u64 *kept, unsigned long body, unsigned in
 
 /* A call that has returned. */
 struct returned {
+	const struct fkt_call_table *table; /* the one in force; NULL: none */
 	const struct fkt_call *call;
 	unsigned long body; /* as in struct fkt_plain_call */
 	u64 begin; /* TSC; FKT_CALLS_NO_BEGIN: fkt_call_began() */
@@ -141,7 +142,7 @@ static __always_inline void bring_along(const struct fkt_instrument_slot *instru
 static enum fkt_fate without_task(const struct returned *call)
 {
 	/* In a frame of an earlier recording, or of another table. */
-	const bool is_stale = call->begin < max(fkt_call_probes.since, functions()->since);
+	const bool is_stale = call->begin < max(fkt_call_probes.since, call->table->since);
 
 	return FKT_FATE_MISSED + (is_stale ? FKT_MISSED_STALE : FKT_MISSED_THREAD);
 }
@@ -221,10 +222,9 @@ static __always_inline void record_asked(const struct fkt_call_slot *slot, const
  * A call that began under another table: its function is gone, or has programs now which were not asked when it was
  * entered. What begins at a function that is gone, before that is disarmed, is no hit.
  */
-static void count_stale(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-			const struct fkt_call_ask *asked, u64 begin)
+static void count_stale(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked, const struct returned *call)
 {
-	if (asked->programs || begin == FKT_CALLS_NO_BEGIN || begin < table->since)
+	if (asked->programs || call->begin == FKT_CALLS_NO_BEGIN || call->begin < call->table->since)
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
 }
 
@@ -238,27 +238,27 @@ static void record_late(const struct fkt_call_slot *slot, const struct fkt_call_
 }
 
 /* A call of which no words were kept, and whose function has programs, or is gone. */
-static noinline void record_unkept(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-				   const struct fkt_call_ask *asked, const struct returned *call)
+static noinline void record_unkept(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
+				   const struct returned *call)
 {
 	if (likely(asked->programs && !asked->programs->entry->insns))
 		record_asked(slot, asked, call, NULL, false);
 	else if (call->arguments && asked->programs && asked->programs->may_wait)
 		record_late(slot, asked, call);
 	else
-		count_stale(table, slot, asked, call->begin);
+		count_stale(slot, asked, call);
 }
 
 /* A hit of one of the function's instruments. */
-static __always_inline void record_hit(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
-				       const struct fkt_call_ask *asked, const struct returned *call)
+static __always_inline void record_hit(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
+				       const struct returned *call)
 {
 	if (!fkt_instrument_on(fkt_call_layer(slot)) || fkt_leaves_out(slot->instrument))
 		return;
 	if (unlikely(call->begin == FKT_CALLS_NO_BEGIN)) {
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STALE);
 	} else if ((s32)slot->number < 0) {
-		record_unkept(table, slot, asked, call);
+		record_unkept(slot, asked, call);
 	} else if (slot->number & FKT_CALL_ACTS) {
 		fkt_act_on(slot->instrument);
 	} else {
@@ -271,7 +271,7 @@ static __always_inline void record_hit(const struct fkt_call_table *table, const
 /* A call of any function. Preemption is disabled. */
 static noinline void record_any(const struct returned *call)
 {
-	const struct fkt_call_table *table = functions();
+	const struct fkt_call_table *table = call->table;
 	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 	const struct fkt_call_more *more;
 
@@ -281,9 +281,9 @@ static noinline void record_any(const struct returned *call)
 			count_stranger();
 		return;
 	}
-	record_hit(table, slot, ask_of(table, slot), call);
+	record_hit(slot, ask_of(table, slot), call);
 	for (more = ask_of(table, slot)->more; unlikely(more); more = more->ask.more)
-		record_hit(table, &more->slot, &more->ask, call);
+		record_hit(&more->slot, &more->ask, call);
 }
 
 /*
@@ -310,8 +310,8 @@ static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks
 		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
 	else
 		record_any(&(struct returned){
-			.call = &plain->call, .body = plain->body, .begin = fkt_call_began(&plain->call, ticks),
-			.ticks = ticks, .frames = plain,
+			.table = functions(), .call = &plain->call, .body = plain->body,
+			.begin = fkt_call_began(&plain->call, ticks), .ticks = ticks, .frames = plain,
 		});
 	preempt_enable_notrace();
 }
@@ -403,8 +403,8 @@ static void record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 static noinline void record_arguments_slowly(const struct fkt_arguments_call *arguments, u64 ticks)
 {
 	record_any(&(struct returned){
-		.call = &arguments->call, .body = arguments->body, .begin = fkt_call_began(&arguments->call, ticks),
-		.ticks = ticks, .arguments = arguments->arguments, .frames = arguments,
+		.table = functions(), .call = &arguments->call, .body = arguments->body,
+		.begin = fkt_call_began(&arguments->call, ticks), .ticks = ticks, .arguments = arguments->arguments, .frames = arguments,
 	});
 	preempt_enable_notrace();
 }
@@ -449,7 +449,7 @@ static void record_arguments(const struct fkt_arguments_call *arguments, u64 tic
 /* A call of which words were kept. Preemption is disabled. */
 static void record_kept_any(const struct returned *call, const u64 *kept)
 {
-	const struct fkt_call_table *table = functions();
+	const struct fkt_call_table *table = call->table;
 	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, call->body) : NULL;
 	const struct fkt_call_ask *asked;
 
@@ -460,19 +460,20 @@ static void record_kept_any(const struct returned *call, const u64 *kept)
 		   call->begin != FKT_CALLS_NO_BEGIN))
 		record_asked(slot, asked, call, kept + 1, kept[0] & CUT);
 	else
-		count_stale(table, slot, asked, call->begin);
+		count_stale(slot, asked, call);
 }
 
 /* fkt_call_kept_fn */
 static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
 			const struct fkt_call_task *task)
 {
-	const struct returned returned = {
+	struct returned returned = {
 		.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks, .task = task,
 		.frames = call,
 	};
 
 	preempt_disable_notrace();
+	returned.table = functions();
 	if (kept)
 		record_kept_any(&returned, kept);
 	else
@@ -488,8 +489,8 @@ static enum fkt_call_held record_held(const struct fkt_call *call, u64 ticks, un
 
 	preempt_disable_notrace();
 	record_any(&(struct returned){
-		.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks, .task = task,
-		.frames = call, .held = &held,
+		.table = functions(), .call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks,
+		.task = task, .frames = call, .held = &held,
 	});
 	preempt_enable_notrace();
 	return held;
@@ -530,7 +531,7 @@ void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, c
 	const struct fkt_call words = { .result = regs->ax, .result_high = regs->dx, .entry = probed->begin };
 	const struct fkt_call_table *table = functions();
 	struct returned call = {
-		.call = &words, .body = body, .begin = probed->begin, .ticks = rdtsc() - probed->begin,
+		.table = table, .call = &words, .body = body, .begin = probed->begin, .ticks = rdtsc() - probed->begin,
 		.frames = regs + 1,
 	};
 

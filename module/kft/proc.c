@@ -348,15 +348,16 @@ static int take_text(const struct file *file, struct writing *writing, u32 befor
 	/* The recording may have ended since the last look. */
 	if (kft.run)
 		fkt_kft_run_look(kft.run);
-	if (!writing->is_unfinished && is_commands(writing->text + before, writing->bytes - before)) {
-		err = run_commands(file, writing->text + before, writing->bytes - before);
-		writing->bytes = 0;
-		return err;
-	}
+	/* First: what append() has left out may be commands, too. */
 	if (writing->bytes > FKT_KFT_TEXT_BYTES) {
 		say("a configuration has at most %u bytes", FKT_KFT_TEXT_BYTES);
 		writing->has_failed = true;
 		return -EINVAL;
+	}
+	if (!writing->is_unfinished && is_commands(writing->text + before, writing->bytes - before)) {
+		err = run_commands(file, writing->text + before, writing->bytes - before);
+		writing->bytes = 0;
+		return err;
 	}
 	writing->is_unfinished = is_unfinished(writing->text, writing->bytes);
 	if (writing->is_unfinished || !first_word(writing->text, writing->bytes).bytes)

@@ -194,6 +194,7 @@ struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_
 	struct fkt_kft_run *run = kzalloc(sizeof(*run), GFP_KERNEL_ACCOUNT);
 	int err;
 
+	*refused = 0;
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&run->refs);
@@ -211,7 +212,8 @@ struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_
 		run->owner = NULL;
 	else
 		err = start(run);
-	*refused = run->owner ? READ_ONCE(((struct fkt_opener *)run->owner->private_data)->refused) : 0;
+	if (run->owner)
+		*refused = READ_ONCE(((struct fkt_opener *)run->owner->private_data)->refused);
 	if (err) {
 		fkt_kft_run_put(run);
 		return ERR_PTR(err);
@@ -308,6 +310,9 @@ static u64 left_of(const struct fkt_kft_run *run)
 /* Returns what ends the recording; FKT_KFT_BY_NOTHING: it goes on. */
 static enum fkt_kft_cause end_of(const struct fkt_kft_run *run)
 {
+	/* finish() has stopped it, and was interrupted. */
+	if (run->ended_by)
+		return run->ended_by;
 	/* Set by probes, before the drain notices that the recording is over. */
 	if (READ_ONCE(fkt_stopped_by))
 		return FKT_KFT_BY_HIT;
@@ -343,8 +348,10 @@ static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
 static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	const bool was_unprimed = is_unprimed(run), was_begun = has_begun(run) && !was_unprimed;
-	int err = fkt_capture_stop(run->recording, run->owner) ?: count(run);
+	int err;
 
+	run->ended_by = cause;
+	err = fkt_capture_stop(run->recording, run->owner) ?: count(run);
 	if (err)
 		return err;
 	collect(run);
@@ -357,7 +364,6 @@ static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 		run->primed_by = FKT_KFT_BY_HIT;
 	run->ended = run->log.ended && cause == FKT_KFT_BY_HIT ? run->log.ended :
 								 READ_ONCE(run->recording->stop_clock);
-	run->ended_by = cause;
 	close_owner(run);
 	fkt_kft_log_finish(&run->log, run->plan->logentries, fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE));
 	return 0;

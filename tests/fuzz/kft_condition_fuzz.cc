@@ -234,6 +234,8 @@ void check_same(const Made& made, const fkt::CallPrograms& library, bool at_exit
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static fkt_kft_config config;
   if (size < 2 || size > kLongest) return 0;
+  // A condition ends with its line: what follows could be another trigger.
+  if (std::memchr(data + 1, '\n', size - 1) != nullptr) return 0;
   const Function& function = kFunctions[(data[0] & 0xf) % std::size(kFunctions)];
   const bool at_exit = (data[0] & 0x10) == 0, is_described = (data[0] & 0x20) == 0;
   const std::string text = std::string("trigger stop ") + (at_exit ? "exit " : "entry ") +

@@ -124,6 +124,18 @@ static void two_stops(void)
 	unlink("out");
 }
 
+/* An engine that writes needs an output, and one that there is not is none. */
+static void engines_without_output(void)
+{
+	static const enum fkt_engine_id ids[] = { FKT_ENGINE_DIRECT, FKT_ENGINE_BUFFERED, FKT_ENGINE_CHECKIN, 7, 255 };
+	int device = open_device();
+
+	for (unsigned int i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		expect("no output", start_by(device, -1, ids[i]) && errno == EOPNOTSUPP, "accepted");
+	expect("no output: fetched", !start_by(device, -1, FKT_ENGINE_FETCH), "FKT_START");
+	close(device);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2 || chdir(argv[1])) {
@@ -133,6 +145,7 @@ int main(int argc, char **argv)
 	append("append: direct", FKT_ENGINE_DIRECT, O_DIRECT);
 	append("append: buffered", FKT_ENGINE_BUFFERED, 0);
 	append("append: checkin", FKT_ENGINE_CHECKIN, 0);
+	engines_without_output();
 	two_stops();
 	return 0;
 }

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include <sys/resource.h>
 
+#include <fkt/condition.h>
+
 #include "lend.h"
 
 #define SMALL_BYTES ((off_t)5 * PAGE_BYTES)
@@ -290,11 +292,43 @@ static void dies_after_the_stop(void)
 	       left.status.discarded, "its file was changed");
 }
 
+/* Returns what of `events` poll(2) reports at once. */
+static short polled(int device, short events)
+{
+	struct pollfd ready = { .fd = device, .events = events };
+
+	return poll(&ready, 1, 0) == 1 ? ready.revents : 0;
+}
+
+/* The condition is true for each system call of this process. After the stop poll(2) must not report that any more. */
+static void fired_and_stopped(void)
+{
+	static struct fkt_condition condition = { .ops = 1 };
+	struct fkt_start s = {
+		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1, .mask = 1 << FKT_L_SYSTEM,
+		.recording = 0x6669726564, .condition = (unsigned long)&condition,
+		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE,
+	};
+	int device = open_device();
+	struct fkt_fired fired;
+
+	condition.op[0] = (struct fkt_condition_op){ .what = FKT_CONDITION_PID, .value = getpid() };
+	memset(&condition.watched, 0xff, sizeof(condition.watched));
+	expect("fired: start", !ioctl(device, FKT_START, &s), "FKT_START");
+	call(10);
+	expect("fired: poll reports it", polled(device, POLLRDBAND) & POLLRDBAND, "not reported");
+	ioctl(device, FKT_STOP);
+	expect("fired: nothing after the stop", ioctl(device, FKT_FIRED, &fired) && errno == ENODATA, "accepted");
+	expect("fired: poll neither", !(polled(device, POLLRDBAND) & POLLRDBAND), "reported");
+	close(device);
+}
+
 int main(void)
 {
 	static const useconds_t after_ms[] = { 0, 10, 50, 150, 500 };
 
 	flight_recorder();
+	fired_and_stopped();
 	dies_in_a_snapshot();
 	for (unsigned int i = 0; i < sizeof(after_ms) / sizeof(*after_ms); i++)
 		dies_at_the_stop(after_ms[i] * 1000);
