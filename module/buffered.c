@@ -29,7 +29,6 @@ static void buffered_write(struct fkt_chunk *chunk)
 
 const struct fkt_engine fkt_engine_buffered = {
 	.id = FKT_ENGINE_BUFFERED,
-	.name = "buffered",
 	.copies = true,
 	.write = buffered_write,
 };

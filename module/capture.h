@@ -6,10 +6,7 @@
 #include "given.h"
 
 struct file;
-struct fkt_histogram_row;
-struct fkt_hit_counts;
 struct fkt_recording;
-struct fkt_results;
 struct fkt_start;
 
 void fkt_capture_init(struct fkt_recording *rec);
@@ -21,9 +18,5 @@ int fkt_capture_stop(struct fkt_recording *rec, struct file *owner);
 int fkt_capture_opened(struct fkt_recording *rec, struct file *file);
 void fkt_capture_closed(struct file *file);
 void fkt_capture_finish(struct fkt_recording *rec);
-int fkt_capture_hit_counts(struct fkt_recording *rec, const struct file *owner, struct fkt_hit_counts *counts);
-u64 fkt_capture_layers(const struct fkt_recording *rec);
-int fkt_capture_results(struct fkt_recording *rec, const struct file *file, struct fkt_results *results,
-			struct fkt_histogram_row *rows);
 
 #endif /* FKT_CAPTURE_H */

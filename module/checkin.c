@@ -331,7 +331,6 @@ static void checkin_status(const struct fkt_recording *rec, struct fkt_status *s
 
 const struct fkt_engine fkt_engine_checkin = {
 	.id = FKT_ENGINE_CHECKIN,
-	.name = "checkin",
 	.start = checkin_start,
 	.stop = checkin_stop,
 	.write = checkin_write,

@@ -154,7 +154,7 @@ static long give_hit_counts(struct file *file, struct fkt_hit_counts __user *arg
 
 	if (copy_from_user(&counts, arg, sizeof(counts)))
 		return -EFAULT;
-	err = fkt_capture_hit_counts(fkt_recording_of(file), file, &counts);
+	err = fkt_status_hit_counts(fkt_recording_of(file), file, &counts);
 	if (err)
 		return err;
 	return copy_to_user(arg, &counts, sizeof(counts)) ? -EFAULT : 0;
@@ -179,7 +179,7 @@ static long give_results(struct file *file, struct fkt_results __user *arg)
 	rows = kvmalloc_array(FKT_RESULTS_ROWS, sizeof(*rows), GFP_KERNEL);
 	if (!rows)
 		return -ENOMEM;
-	err = fkt_capture_results(fkt_recording_of(file), file, &results, rows);
+	err = fkt_status_results(fkt_recording_of(file), file, &results, rows);
 	if (!err && (copy_to_user(u64_to_user_ptr(results.rows), rows, results.count * sizeof(*rows)) ||
 		     copy_to_user(arg, &results, sizeof(results))))
 		err = -EFAULT;

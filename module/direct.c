@@ -39,7 +39,6 @@ static void direct_write(struct fkt_chunk *chunk)
 
 const struct fkt_engine fkt_engine_direct = {
 	.id = FKT_ENGINE_DIRECT,
-	.name = "direct",
 	.keeps_header = true,
 	.write = direct_write,
 };

@@ -13,20 +13,19 @@ struct fkt_chunk;
 struct fkt_recording;
 
 /* The system calls by which the owner takes pages. */
-enum fkt_engine_calls {
-	FKT_CALLS_READ = 1, /* splice, sendfile, read */
-	FKT_CALLS_TAKE = 2, /* FKT_TAKE, FKT_GIVE, mmap */
-	FKT_CALLS_ANY = FKT_CALLS_READ | FKT_CALLS_TAKE,
-	FKT_CALLS_KFT = 4, /* none: kft/run.c takes the pages of recordings that /proc/kft began */
+enum fkt_engine_takes {
+	FKT_TAKES_READ = 1, /* splice, sendfile, read */
+	FKT_TAKES_LENT = 2, /* FKT_TAKE, FKT_GIVE, mmap */
+	FKT_TAKES_ANY = FKT_TAKES_READ | FKT_TAKES_LENT,
+	FKT_TAKES_KFT = 4, /* none: kft/run.c takes the pages of recordings that /proc/kft began */
 };
 
 /*
  * A way for pages to leave. Common to all engines: whole pages, in order per CPU, each given back once.
- * Either the drain thread writes the pages (`write`), or the owner takes them (`calls`).
+ * Either the drain thread writes the pages (`write`), or the owner takes them (`takes`).
  */
 struct fkt_engine {
 	enum fkt_engine_id id;
-	const char *name;
 
 	/* ---- the drain thread writes ---- */
 
@@ -48,8 +47,8 @@ struct fkt_engine {
 
 	/* ---- the owner takes; the operations are called under the reader's lock (reader.c) ---- */
 
-	/* FKT_CALLS_*; 0: the drain thread writes. */
-	u32 calls;
+	/* FKT_TAKES_*; 0: the drain thread writes. */
+	u32 takes;
 	/* CPUs with few free pages get extra ones. */
 	bool refills;
 	/* Returns whether the owner could take a page. */
@@ -69,7 +68,7 @@ struct fkt_engine {
 	 */
 	u32 (*inherit)(struct fkt_recording *rec, struct list_head *list);
 	/*
-	 * The recording has no owner any more: drops all pages. Those that other holders reference are
+	 * Optional: the recording has no owner any more; drops all pages. Those that other holders reference are
 	 * freed later, without waiting. owner: its file, or NULL if that is closed.
 	 */
 	void (*reset)(struct fkt_recording *rec, struct file *owner);

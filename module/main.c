@@ -23,14 +23,14 @@ static int __init fkt_init(void)
 	err = fkt_attach_init();
 	if (err)
 		return err;
-	fkt_capture_init(&fkt_recording);
 	fkt_wake_init();
 	err = fkt_rings_init();
 	if (err)
 		goto err_attach;
+	fkt_capture_init(&fkt_recording);
 	err = fkt_power_init(&fkt_recording);
 	if (err)
-		goto err_rings;
+		goto err_capture;
 	err = fkt_kft_init();
 	if (err)
 		goto err_power;
@@ -43,8 +43,10 @@ err_kft:
 	fkt_kft_exit();
 err_power:
 	fkt_power_exit(&fkt_recording);
-err_rings:
+err_capture:
+	fkt_capture_exit(&fkt_recording);
 	fkt_rings_exit();
+	fkt_filter_exit();
 err_attach:
 	fkt_attach_exit();
 	return err;

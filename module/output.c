@@ -11,6 +11,7 @@
 #include "engine.h"
 #include "output.h"
 #include "page_pool.h"
+#include "reader.h"
 #include "writeout.h"
 
 #define ALLOCATE_MIN (1ULL << 20) /* bytes of file space allocated in the first step; writeout.c doubles it */
@@ -70,6 +71,14 @@ int fkt_output_limits(struct fkt_writeout *w, const struct fkt_start *start)
 	}
 	return 0;
 }
+
+/* Here, and not where the pages are taken (kft/run.c), so that the drain does not depend on what records by it. */
+const struct fkt_engine fkt_engine_kft = {
+	.id = FKT_ENGINE_KFT,
+	.takes = FKT_TAKES_KFT,
+	.refills = true,
+	.readable = fkt_reader_complete,
+};
 
 static bool can_direct(const struct file *out)
 {

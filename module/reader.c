@@ -31,13 +31,13 @@ void fkt_reader_start(struct fkt_recording *rec, const struct fkt_engine *engine
 }
 
 /*
- * Returns whether `file` owns a recording whose pages can be taken by one of these calls (FKT_CALLS_*).
+ * Returns whether `file` owns a recording whose pages can be taken by one of these calls (FKT_TAKES_*).
  * May change at once unless the caller holds the lock.
  */
 bool fkt_reader_may(const struct fkt_recording *rec, struct file *file, u32 calls)
 {
 	/* In this order: the acquire in fkt_recording_owned_by() makes this owner's engine visible. */
-	return fkt_recording_owned_by(rec, file) && (READ_ONCE(rec->reader.engine)->calls & calls);
+	return fkt_recording_owned_by(rec, file) && (READ_ONCE(rec->reader.engine)->takes & calls);
 }
 
 /* Takes the lock for one of these calls on `file`. -EBADF: it owns no recording that allows them. */
@@ -54,7 +54,7 @@ int fkt_reader_lock(struct fkt_recording *rec, struct file *file, u32 calls)
 	return -EBADF;
 }
 
-/* Takes the lock in the drain thread: the recording exists as long as that thread runs. */
+/* Takes the lock in the drain thread, a work item or a close: the caller sees to it that the recording's rings stay. */
 void fkt_reader_lock_drain(struct fkt_recording *rec)
 {
 	mutex_lock(&rec->reader.lock);
@@ -140,12 +140,12 @@ bool fkt_reader_readable(struct fkt_recording *rec, struct file *file)
 {
 	bool readable;
 
-	if (!fkt_reader_may(rec, file, FKT_CALLS_ANY))
+	if (!fkt_reader_may(rec, file, FKT_TAKES_ANY))
 		return false;
 	if (!mutex_trylock(&rec->reader.lock))
 		return true;
 	/* Checked again under the lock, as in fkt_reader_lock(). */
-	readable = fkt_reader_may(rec, file, FKT_CALLS_ANY) && rec->reader.engine->readable(rec);
+	readable = fkt_reader_may(rec, file, FKT_TAKES_ANY) && rec->reader.engine->readable(rec);
 	mutex_unlock(&rec->reader.lock);
 	return readable;
 }
@@ -156,7 +156,7 @@ bool fkt_reader_readable(struct fkt_recording *rec, struct file *file)
  */
 int fkt_reader_leave(struct fkt_recording *rec, bool leave)
 {
-	if (!rec->overwrite || !rec->reader.engine->calls)
+	if (!rec->overwrite || !rec->reader.engine->takes)
 		return -EOPNOTSUPP;
 	/* When this has the lock, no page is overwritten or taken any more by a decision made before. */
 	mutex_lock(&rec->reader.lock);

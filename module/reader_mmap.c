@@ -188,7 +188,7 @@ int fkt_reader_take(struct fkt_recording *rec, struct file *file, struct fkt_len
 	lend->count = 0;
 	lend->flags = 0;
 	while (lend->count < room) {
-		n = fkt_reader_lock(rec, file, FKT_CALLS_TAKE);
+		n = fkt_reader_lock(rec, file, FKT_TAKES_LENT);
 		if (!n) {
 			n = take_batch(rec, numbers, min(room - lend->count, BATCH));
 			fkt_reader_unlock(rec);
@@ -223,7 +223,7 @@ int fkt_reader_give(struct fkt_recording *rec, struct file *file, const struct f
 		n = min(lend->count - given, BATCH);
 		if (copy_from_user(numbers, user + given, n * sizeof(*numbers)))
 			return -EFAULT;
-		err = fkt_reader_lock(rec, file, FKT_CALLS_TAKE);
+		err = fkt_reader_lock(rec, file, FKT_TAKES_LENT);
 		if (err)
 			return err;
 		err = give_batch(&rec->lent, file, numbers, n, !(lend->flags & FKT_LEND_UNWRITTEN));
@@ -252,7 +252,7 @@ static struct page *find_frame(struct fkt_recording *rec, struct file *file, pgo
 	u32 frames;
 
 	xa_lock(&lent->pages);
-	if (fkt_reader_may(rec, file, FKT_CALLS_TAKE)) {
+	if (fkt_reader_may(rec, file, FKT_TAKES_LENT)) {
 		frames = fkt_rings_page_bytes() / PAGE_SIZE;
 		page = xa_load(&lent->pages, at / frames);
 		if (page) {
@@ -284,7 +284,7 @@ static bool add_places(struct fkt_recording *rec, struct file *file, struct vm_a
 	bool may;
 
 	xa_lock(&lent->pages);
-	may = fkt_reader_may(rec, file, FKT_CALLS_TAKE);
+	may = fkt_reader_may(rec, file, FKT_TAKES_LENT);
 	if (may) {
 		end = min(end / (fkt_rings_page_bytes() / PAGE_SIZE), (unsigned long)FKT_MAP_PAGES);
 		WRITE_ONCE(lent->places, max_t(u32, lent->places, end));
@@ -407,8 +407,7 @@ static void lend_reset(struct fkt_recording *rec, struct file *owner)
 
 const struct fkt_engine fkt_engine_lend = {
 	.id = FKT_ENGINE_LEND,
-	.name = "lend",
-	.calls = FKT_CALLS_TAKE,
+	.takes = FKT_TAKES_LENT,
 	.refills = true,
 	.readable = lend_readable,
 	.overwrite = lend_overwrite,

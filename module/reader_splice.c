@@ -165,7 +165,7 @@ static int lock_with_page(struct fkt_recording *rec, struct file *file, bool non
 	for (;;) {
 		bool over = fkt_recording_state(rec) == FKT_STOPPED;
 
-		err = fkt_reader_lock(rec, file, FKT_CALLS_READ);
+		err = fkt_reader_lock(rec, file, FKT_TAKES_READ);
 		if (err)
 			return err;
 		if (have_page(rec))
@@ -179,7 +179,7 @@ static int lock_with_page(struct fkt_recording *rec, struct file *file, bool non
 		err = wait_event_interruptible_timeout(rec->readers,
 						       fkt_reader_readable(rec, file) ||
 						       fkt_recording_state(rec) == FKT_STOPPED ||
-						       !fkt_reader_may(rec, file, FKT_CALLS_READ),
+						       !fkt_reader_may(rec, file, FKT_TAKES_READ),
 						       HZ);
 		if (err <= 0)
 			return err ? err : -EAGAIN;
@@ -357,7 +357,7 @@ ssize_t fkt_reader_read(struct kiocb *iocb, struct iov_iter *to)
 	ret = lock_with_page(rec, file, file->f_flags & O_NONBLOCK);
 	if (ret <= 0)
 		return ret;
-	while (iov_iter_count(to) && fkt_reader_may(rec, file, FKT_CALLS_READ) && have_page(rec)) {
+	while (iov_iter_count(to) && fkt_reader_may(rec, file, FKT_TAKES_READ) && have_page(rec)) {
 		size_t copied = copy_from_page(rec, to);
 
 		if (!copied) {
@@ -447,8 +447,7 @@ static bool fetch_readable(struct fkt_recording *rec)
 
 const struct fkt_engine fkt_engine_fetch = {
 	.id = FKT_ENGINE_FETCH,
-	.name = "fetch",
-	.calls = FKT_CALLS_READ,
+	.takes = FKT_TAKES_READ,
 	.readable = fetch_readable,
 	.reclaim = fetch_reclaim,
 	.reset = fetch_reset,

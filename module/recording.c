@@ -18,6 +18,7 @@
 #include <fkt/ioctl.h>
 
 #include "clock.h"
+#include "instrument_table.h"
 #include "instruments_now.h"
 #include "mask.h"
 #include "recording.h"
@@ -233,6 +234,13 @@ void fkt_recording_quicken(struct fkt_recording *rec)
 }
 
 /* ---- under the lock ---- */
+
+/* Returns the layers that events can come of. Caller must hold the lock. */
+u64 fkt_recording_layers(const struct fkt_recording *rec)
+{
+	return 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_FKT | 1ULL << FKT_L_PROCESS |
+	       fkt_instrument_table_layers(fkt_recording_instruments(rec));
+}
 
 /*
  * Sets the layers that probes record, after the hooks are on and the rings are set up. Caller must hold

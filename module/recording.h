@@ -129,6 +129,7 @@ bool fkt_recording_is_unprimed(const struct fkt_recording *rec);
 void fkt_recording_prime_by(struct fkt_recording *rec, u32 instrument);
 void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument);
 void fkt_recording_quicken(struct fkt_recording *rec);
+u64 fkt_recording_layers(const struct fkt_recording *rec);
 void fkt_recording_set_mask(struct fkt_recording *rec, u64 mask);
 void fkt_recording_go_on(struct fkt_recording *rec);
 void fkt_recording_wake_clock(const struct fkt_recording *rec);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FKT_STATUS, FKT_CPU_STATUS and FKT_INDEX. Takes no lock that is held while waiting for anything: the status
+ * FKT_STATUS, FKT_CPU_STATUS and FKT_INDEX; FKT_HIT_COUNTS and FKT_RESULTS. The first three take no lock that is held while waiting for anything: the status
  * of a recording can be read while its output does not respond. The numbers are approximate while the
  * recording runs, and exact once it is stopped.
  */
@@ -23,6 +23,8 @@
 #include "attach.h"
 #include "cpu_ring.h"
 #include "drain.h"
+#include "histogram.h"
+#include "instrument_table.h"
 #include "page_index.h"
 #include "page_pool.h"
 #include "recording.h"
@@ -30,6 +32,7 @@
 #include "status.h"
 
 #include "../probes/call_context.h"
+#include "../probes/calls.h"
 
 static void add_ring(struct fkt_status *status, unsigned int cpu)
 {
@@ -190,5 +193,48 @@ int fkt_status_index(struct fkt_recording *rec, const struct file *file, const s
 		done += n;
 	} while (!err && done < request->count);
 	kfree(part);
+	return err;
+}
+
+/* ---- what the instruments have seen; under the lock ---- */
+
+/* FKT_HIT_COUNTS. -ENODATA: it is not this file's recording; -ENXIO: it has no such instrument. */
+int fkt_status_hit_counts(struct fkt_recording *rec, const struct file *owner, struct fkt_hit_counts *counts)
+{
+	int err = fkt_recording_lock(rec);
+
+	if (err)
+		return err;
+	*counts = (struct fkt_hit_counts){ .instrument = counts->instrument, .cpu = counts->cpu };
+	err = rec->owner == owner ? fkt_instrument_table_counts(fkt_recording_instruments(rec), counts) :
+					       -ENODATA;
+	if (!err)
+		fkt_record_calls_totals(counts);
+	mutex_unlock(&rec->lock);
+	return err;
+}
+
+/*
+ * FKT_RESULTS: copies rows of an instrument's histogram. -ENODATA: there is no recording; -EPERM: it is another open
+ * file's, see access.c; -ENXIO: it has no such histogram. Called without the lock held across accesses to user memory.
+ */
+int fkt_status_results(struct fkt_recording *rec, const struct file *file, struct fkt_results *results,
+			struct fkt_histogram_row *rows)
+{
+	const struct fkt_histogram *histogram;
+	int err = fkt_recording_lock(rec);
+
+	if (err)
+		return err;
+	histogram = fkt_instrument_table_histogram(fkt_recording_instruments(rec), results->instrument);
+	if (!rec->owner)
+		err = -ENODATA;
+	else if (!fkt_access_results(file, rec->owner))
+		err = -EPERM;
+	else if (!histogram)
+		err = -ENXIO;
+	else
+		results->count = fkt_histogram_read(histogram, &results->from, rows, results->count);
+	mutex_unlock(&rec->lock);
 	return err;
 }

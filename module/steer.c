@@ -46,7 +46,7 @@ int fkt_capture_mask(struct fkt_recording *rec, struct file *file, u64 set, u64 
 		err = -EPERM;
 	} else if (fkt_recording_waits(rec)) {
 		err = -EBUSY;
-	} else if (set & ~rec->mask & ~fkt_capture_layers(rec)) {
+	} else if (set & ~rec->mask & ~fkt_recording_layers(rec)) {
 		err = -ENXIO;
 	} else {
 		mask = (rec->mask | set) & ~clear;

@@ -81,9 +81,9 @@ static void take(const struct fkt_held_call *held, void *unused)
  * any context. instrument: of that call; task: not NULL.
  */
 void fkt_call_children(const struct fkt_instrument_slot *instrument, const struct fkt_call *call, u64 ticks,
-		       const struct fkt_call_task *task)
+		       const struct fkt_call_task *task, const struct fkt_call_probes *probes)
 {
-	const u64 lost = fkt_call_probes.take_held(call, ticks, task, take, NULL);
+	const u64 lost = probes->take_held(call, ticks, task, take, NULL);
 
 	if (unlikely(lost))
 		fkt_count_hits(instrument, FKT_FATE_MISSED + FKT_MISSED_HELD, lost);

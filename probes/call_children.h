@@ -6,10 +6,11 @@
 #include <linux/types.h>
 
 struct fkt_call;
+struct fkt_call_probes;
 struct fkt_call_task;
 struct fkt_instrument_slot;
 
 void fkt_call_children(const struct fkt_instrument_slot *instrument, const struct fkt_call *call, u64 ticks,
-		       const struct fkt_call_task *task);
+		       const struct fkt_call_task *task, const struct fkt_call_probes *probes);
 
 #endif /* FKT_PROBES_CALL_CHILDREN_H */

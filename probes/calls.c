@@ -135,7 +135,7 @@ struct returned {
 static __always_inline void bring_along(const struct fkt_instrument_slot *instrument, const struct returned *call)
 {
 	if (unlikely(call->held) && call->task)
-		fkt_call_children(instrument, call->call, call->ticks, call->task);
+		fkt_call_children(instrument, call->call, call->ticks, call->task, &fkt_call_probes);
 }
 
 /* A call whose programs ask for its task, which is not known. */

@@ -31,8 +31,10 @@
 
 #include <fkt/user_hit.h>
 
+#include "actions.h"
 #include "hook.h"
 #include "user_calls.h"
+#include "user_probe.h"
 
 #define THREADS_BITS 13
 #define THREADS (1U << THREADS_BITS) /* most threads that can have open calls at the same time */
@@ -129,13 +131,22 @@ static struct thread *take_thread(void)
 	return thread;
 }
 
+/* A call of this probe will not return. It began with another table if the place is not there any more. */
+static void count_gone(u64 probe)
+{
+	const struct fkt_user_slot *slot = fkt_user_slot_of(probe);
+
+	if (slot && fkt_instrument_on(slot->instrument->layer))
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_RETURN);
+}
+
 static void drop_last(struct fkt_user_stack *stack)
 {
 	const struct fkt_user_call *call = &stack->calls[--stack->count];
 
 	stack->used = call->kept;
 	if (call->probe && !(call->flags & FKT_OPEN_DROPPED))
-		fkt_user_call_gone(call->probe);
+		count_gone(call->probe);
 }
 
 static void drop_all(struct fkt_user_stack *stack)
@@ -225,7 +236,7 @@ void fkt_user_calls_unseen(struct fkt_user_stack *stack, u64 probe, unsigned lon
 	if (!call)
 		return;
 	if (!(call->flags & FKT_OPEN_DROPPED))
-		fkt_user_call_gone(probe);
+		count_gone(probe);
 	fkt_user_calls_remove(stack, call);
 }
 

@@ -9,7 +9,7 @@
 struct fkt_user_stack;
 
 struct fkt_user_call {
-	u64 probe; /* struct probe.id (user.c) */
+	u64 probe; /* id of its struct fkt_user_probe (user_probe.h) */
 	u64 sp; /* address of the return address */
 	u64 begin; /* full stamp */
 	u64 mark; /* of the programs that were asked at the entry (struct fkt_user_slot) */
@@ -37,8 +37,5 @@ u64 *fkt_user_calls_kept(struct fkt_user_stack *stack, const struct fkt_user_cal
 
 bool fkt_user_calls_hide(void);
 bool fkt_user_calls_hid(void);
-
-/* user.c's: a call of this probe will not return any more. Any context of the thread; preemption is disabled. */
-void fkt_user_call_gone(u64 probe);
 
 #endif /* FKT_PROBES_USER_CALLS_H */

@@ -19,12 +19,10 @@
 #include "calls_write.h"
 #include "clock.h"
 #include "compat.h"
-#include "instruments_now.h"
 #include "programs.h"
 #include "registers.h"
 #include "user_calls.h"
 #include "user_probe.h"
-#include "user_table.h"
 #include "write.h"
 
 /* ---- memory of the process; preemption is disabled ---- */
@@ -69,23 +67,10 @@ struct hit {
 	const struct pt_regs *regs;
 };
 
-/* Returns the place in force that the probe with this id has the hits of; NULL: none. */
-static const struct fkt_user_slot *slot_of_id(u64 probe)
-{
-	const struct fkt_instrument_table *now = fkt_instruments();
-	const struct fkt_user_slot *slot = NULL;
-
-	if (likely(now && now->users))
-		slot = now->users->of_probe[probe % FKT_USER_PROBES];
-
-	/* One that is not in the table (yet, or any more): while it is exchanged, or of a call that began before. */
-	return likely(slot && slot->probe == probe) ? slot : NULL;
-}
-
-/* As above; NULL also if hits are not recorded here and now. */
+/* As fkt_user_slot_of(); NULL also if hits are not recorded here and now. */
 static const struct fkt_user_slot *slot_of(const struct fkt_user_probe *probe)
 {
-	const struct fkt_user_slot *slot = slot_of_id(probe->id);
+	const struct fkt_user_slot *slot = fkt_user_slot_of(probe->id);
 
 	return slot && fkt_instrument_on(slot->instrument->layer) ? slot : NULL;
 }
@@ -388,13 +373,3 @@ int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, 
 
 	return handle(&called, leave);
 }
-
-/* A call will not return. It began with another table if its place is not there any more. */
-void fkt_user_call_gone(u64 probe)
-{
-	const struct fkt_user_slot *slot = slot_of_id(probe);
-
-	if (slot && fkt_instrument_on(slot->instrument->layer))
-		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_RETURN);
-}
-

@@ -9,6 +9,9 @@
 
 #include <fkt/ioctl.h>
 
+#include "instruments_now.h"
+#include "user_table.h"
+
 struct file;
 struct inode;
 struct pt_regs;
@@ -30,6 +33,19 @@ struct fkt_user_probe {
 	u32 at; /* its place in fkt_user_table.of_probe */
 	bool needs_entry; /* as in struct fkt_user_slot */
 };
+
+/* Returns the place in force that the probe with this id has the hits of; NULL: none. */
+static inline const struct fkt_user_slot *fkt_user_slot_of(u64 probe)
+{
+	const struct fkt_instrument_table *now = fkt_instruments();
+	const struct fkt_user_slot *slot = NULL;
+
+	if (likely(now && now->users))
+		slot = now->users->of_probe[probe % FKT_USER_PROBES];
+
+	/* One that is not in the table (yet, or any more): while it is exchanged, or of a call that began before. */
+	return likely(slot && slot->probe == probe) ? slot : NULL;
+}
 
 /* Handlers of the consumer. */
 int fkt_user_reached(struct uprobe_consumer *consumer, struct pt_regs *regs);

@@ -38,6 +38,7 @@
 #include "reader.h"
 #include "recording.h"
 #include "run.h"
+#include "status.h"
 #include "write.h"
 
 #include "../../probes/call_context.h"
@@ -46,14 +47,6 @@
 #define ENTRY_BYTES 48 /* of a call in a page, with what belongs to it */
 #define POW_MIN 5
 #define POW_MAX 10 /* unless the calls must stay in the rings */
-
-const struct fkt_engine fkt_engine_kft = {
-	.id = FKT_ENGINE_KFT,
-	.name = "kft",
-	.calls = FKT_CALLS_KFT,
-	.refills = true,
-	.readable = fkt_reader_complete,
-};
 
 /* ---- the owner ---- */
 
@@ -331,7 +324,7 @@ static int count(struct fkt_kft_run *run)
 {
 	run->lowest_stack = fkt_lowest_stack();
 	run->counts = (struct fkt_hit_counts){ .instrument = FKT_KFT_CALLS, .cpu = FKT_ALL_CPUS };
-	return fkt_capture_hit_counts(run->recording, run->owner, &run->counts);
+	return fkt_status_hit_counts(run->recording, run->owner, &run->counts);
 }
 
 /* What began the recording that the runs of `autorepeat` are in: what primed it. */
