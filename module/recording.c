@@ -109,7 +109,7 @@ void fkt_recording_end(struct fkt_recording *rec, enum fkt_stop_reason reason, i
 	fkt_mask_clear();
 	WRITE_ONCE(rec->stop_clock, fkt_clock());
 	WRITE_ONCE(rec->error, error);
-	/* Pairs with the load-acquire in fkt_recording_glance(): if the reason is seen, so are error and clock. */
+	/* Pairs with the load-acquire in fkt_recording_fill_status(): if the reason is seen, so are error and clock. */
 	smp_store_release(&rec->reason, reason);
 	fkt_kick();
 	fkt_recording_wake_readers(rec);
@@ -129,7 +129,7 @@ void fkt_recording_drained(struct fkt_recording *rec)
  * Fills in the part of FKT_STATUS about the recording as a whole. Without the lock, so that it never
  * has to wait: the values may be of different moments while the state changes; exact once stopped.
  */
-void fkt_recording_glance(struct fkt_recording *rec, struct fkt_status *status)
+void fkt_recording_fill_status(struct fkt_recording *rec, struct fkt_status *status)
 {
 	/* While the hooks are still being switched on, the state is reported as idle: events would be missing. */
 	status->state = fkt_recording_begun(rec) ? READ_ONCE(rec->state) : FKT_IDLE;

@@ -132,7 +132,7 @@ void fkt_recording_quicken(struct fkt_recording *rec);
 void fkt_recording_set_mask(struct fkt_recording *rec, u64 mask);
 void fkt_recording_go_on(struct fkt_recording *rec);
 void fkt_recording_wake_clock(const struct fkt_recording *rec);
-void fkt_recording_glance(struct fkt_recording *rec, struct fkt_status *status);
+void fkt_recording_fill_status(struct fkt_recording *rec, struct fkt_status *status);
 bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *number);
 
 #endif /* FKT_RECORDING_H */
