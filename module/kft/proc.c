@@ -181,7 +181,7 @@ static int do_prime(const struct file *file, enum fkt_kft_first first)
 		return err;
 	run = fkt_kft_run_arm(&fkt_recording, kft.plan, kft.runs, file->f_cred, first, &refused);
 	if (IS_ERR(run) && refused) {
-		say("prime: the kernel lets nobody set a probe in %ps, whose arguments are not known", (void *)refused);
+		say("prime: the kernel forbids kprobes in %ps, whose arguments are not known", (void *)refused);
 		return PTR_ERR(run);
 	}
 	if (IS_ERR(run))
