@@ -277,7 +277,7 @@ int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form)
 	return 0;
 }
 
-/* The instruments have other counts now. Called before a probe can find `quick`, which may be NULL. */
+/* Stores the instruments' current counters in the slots. Called before probes can find `quick`, which may be NULL. */
 void fkt_call_quick_take_hits(struct fkt_call_quick *quick)
 {
 	u32 i;

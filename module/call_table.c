@@ -416,7 +416,7 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 	return before && before->function >= called->function ? -EINVAL : 0;
 }
 
-/* Whether what the program emits is the context of the call and nothing else, which is known of a held call, too. */
+/* Returns whether the program emits only the call's context word, which is stored for held calls too. */
 static bool emits_context_alone(const struct fkt_program *program)
 {
 	u32 i;
@@ -432,7 +432,7 @@ static bool emits_context_alone(const struct fkt_program *program)
 	return program->words == 1;
 }
 
-/* Whether calls of the function can be written when a caller of theirs is recorded. */
+/* Returns whether fkt_keep may hold calls of the function. */
 static bool may_be_kept(const struct fkt_call_table *table, const struct fkt_called *called)
 {
 	const struct fkt_call_programs *programs = &table->programs[called->program];

@@ -122,7 +122,10 @@ int fkt_instruments_begin(struct fkt_recording *rec, struct fkt_instrument_table
 	}
 	fkt_self_leave_out(fkt_instrument_table_leaves_out(table));
 	rcu_assign_pointer(fkt_instruments_now, table);
-	/* There is nothing to disarm. These have to know that the table is in force; of functions there may be many. */
+	/*
+	 * No earlier table, so nothing is disarmed: the calls only tell the probes that the table is in force. For
+	 * functions fkt_record_calls_settle() does so without visiting each of them.
+	 */
 	fkt_record_points_disarm(table->points);
 	fkt_record_module_probes_disarm(table->points);
 	fkt_record_calls_settle();

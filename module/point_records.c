@@ -35,7 +35,7 @@ static int get_if_loaded(void)
 	if (!types) {
 		err = -ENOPKG;
 	} else if (types->version != FKT_RECORDS_VERSION) {
-		/* No user: users of another version are never counted. */
+		/* No reference is kept. */
 		symbol_put(fkt_record_types);
 		types = NULL;
 		err = -EPROTO;

@@ -84,20 +84,20 @@ static struct fkt_self {
 	u64 bytes; /* bytes of words written while the recorder's threads or the drain ran */
 } self;
 
-/* No thread has such a number. */
-#define NOBODY (-1)
+/* Matches no thread's tgid. */
+#define NO_TGID (-1)
 
-struct fkt_own fkt_own = { .recorder = NOBODY };
+struct fkt_own fkt_own = { .recorder = NO_TGID };
 
 static void choose_own(void)
 {
 	WRITE_ONCE(fkt_own.drain, self.leaves_out ? self.drain_task : NULL);
-	WRITE_ONCE(fkt_own.recorder, self.leaves_out ? self.recorder : NOBODY);
+	WRITE_ONCE(fkt_own.recorder, self.leaves_out ? self.recorder : NO_TGID);
 }
 
 /*
- * Says whether there are instruments that leave out what FKT's own threads call. While it records, events of such a
- * thread may still be written until its CPU runs another one. Caller must hold the recording's lock.
+ * Sets whether an instrument has FKT_FLAG_NOT_SELF. If one of FKT's threads is running, its events may still be written
+ * until its CPU switches to another thread. Caller must hold the recording's lock.
  */
 void fkt_self_leave_out(bool leaves_out)
 {

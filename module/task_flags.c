@@ -19,8 +19,8 @@
 struct fkt_task_flags fkt_task_flags;
 
 /*
- * Makes room for threads with lower numbers, once in a recording. threads: may be 0. Caller must hold the recording's
- * lock.
+ * Allocates the flags of threads whose numbers are below `threads`, once per recording; below 2 it does nothing.
+ * Returns 0 or -ENOMEM. Caller must hold the recording's lock.
  */
 int fkt_task_flags_make(u32 threads)
 {

@@ -43,7 +43,10 @@ static bool sees_return(const struct fkt_user *place)
 	return place->how == FKT_USER_CALL || place->how == FKT_USER_EXIT;
 }
 
-/* Who may read the file may record what is executed of it. */
+/*
+ * Recording what is executed of a file takes the right to read it: returns the file, which must be regular and open for
+ * reading; ERR_PTR(-EBADF) or ERR_PTR(-EINVAL) otherwise.
+ */
 static struct file *get_file_of(int fd)
 {
 	struct file *file = fget(fd);
@@ -84,7 +87,7 @@ static int add_place(struct making *making, const struct fkt_user *place)
 	slot->number = place->number;
 	slot->how = place->how;
 	table->has_returns |= sees_return(place);
-	/* From here on fkt_user_table_free() lets the file go. */
+	/* From here on fkt_user_table_free() drops the reference to the file. */
 	table->count++;
 	return 0;
 }

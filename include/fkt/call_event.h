@@ -35,8 +35,8 @@ static inline __u64 fkt_call_begin(__u64 word, __u64 clock)
 }
 
 /*
- * Events of calls with values: the words before the values are number and duration in one word, and the begin; or the
- * three in a word each.
+ * Words before the values of a call event: (number and duration in one word), begin; or, if the duration does not fit,
+ * number, duration, begin.
  */
 #define FKT_CALL_NUMBER_BITS 24
 #define FKT_CALL_VALUES_HEAD 2

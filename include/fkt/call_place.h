@@ -38,18 +38,18 @@ struct fkt_called {
 #define FKT_KEEP_IN_INTERRUPT 0x2 /* softirqs too */
 
 /*
- * Calls of these functions which their programs or `shortest` drop are held until the calls are decided that they are
- * in. If one of those is recorded, they are too, before it: with events as its own. What there is no room for counts as
- * FKT_MISSED_HELD of the instrument of that call; it may be too many, if that one had begun when the room was used up.
- * Nothing is kept in NMIs. Not with functions whose calls have values other than one word, the context, or whose exits
- * are recorded, with first programs, or with return probes.
+ * Calls that their program or `shortest` would drop are held until the calls that contain them have returned. If a
+ * containing call is recorded, the held calls are recorded before it, each with its own event. Calls that could not be
+ * held for lack of memory count as FKT_MISSED_HELD of the containing call's instrument; the count may be too high if
+ * that call had begun before memory ran out. Calls in NMIs are not held. EINVAL: a function has a first program, a
+ * recorded exit, a return probe, or values other than the context word.
  */
 struct fkt_keep {
-	__u64 shortest; /* ticks: calls are held that last at least so long */
-	__u32 where; /* FKT_KEEP_IN_*: in which context calls are held; 0: nothing is kept */
-	__u32 levels; /* how many calls below the one that is recorded, at most; 0: all */
-	__u32 percent; /* of its duration, that they have at least; at most 100; 0: all */
-	__u32 deepest; /* FKT_CALL_DEPTH of a call that is held, at most; 0: all */
+	__u64 shortest; /* ticks: shortest call that is held */
+	__u32 where; /* FKT_KEEP_IN_*: in which contexts calls are held; 0: in none */
+	__u32 levels; /* at most so many levels below the recorded call; 0: all */
+	__u32 percent; /* at least this share of the recorded call's duration; at most 100; 0: all */
+	__u32 deepest; /* largest FKT_CALL_DEPTH of a held call; 0: all */
 };
 
 /*

@@ -474,9 +474,8 @@ struct fkt_fired {
 #define FKT_IOC 0xf4
 
 /*
- * From the 2005 system. Number of 4 KiB pages per CPU, as a power of two (1..16), for recordings of
- * this open file. EDQUOT: more than a sixteenth of the memory for all CPUs together, without
- * CAP_PERFMON.
+ * Number of 4 KiB pages per CPU, as a power of two (1..16), for recordings of this open file. EDQUOT: more than a
+ * sixteenth of the memory for all CPUs together, without CAP_PERFMON.
  */
 #define FKT_SETINITPOWPAGES _IOW(FKT_IOC, 1, __u32)
 /* Non-zero: allocate pages below 4 GiB. */
@@ -494,13 +493,12 @@ struct fkt_fired {
 #define FKT_SETMASK _IOW(FKT_IOC, 7, __u64)
 
 /*
- * Not in the 2005 system. FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES
- * for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the
- * kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there
- * is no such tracepoint. With calls and entries also: ENOPKG, the module fkt_calls is not loaded and cannot
- * be; ENOENT, none of the functions may be traced; ENODEV, ftrace is off. With calls: EOPNOTSUPP, the clock
- * is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no module has
- * registered the handler of an instrument.
+ * FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES for filters other than JOIN and
+ * PROCESS, and for a process that ptrace(2) would refuse. EPERM: the kernel is locked down; or start.instruments
+ * without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there is no such tracepoint. With calls and entries also:
+ * ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; ENODEV, ftrace
+ * is off. With calls: EOPNOTSUPP, the clock is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no
+ * module has registered the handler of an instrument.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */

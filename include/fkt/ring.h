@@ -68,12 +68,12 @@
  *
  * Open page. fkt_ring_try_reserve() takes its address from open_page. If the word is of an open page and stays the
  * same until the exchange, this is the page or one of none[]; if the word is of a closed page, it is one of none[],
- * because the page's memory may be anybody's. A context that opens a page stores the address of FKT_RING_OPENING before
- * the exchange, and replaces it by the page's after it, if it is still there. A context that closes the page, or whose
- * exchange to open one fails, leaves FKT_RING_NOWHERE (the latter only in place of FKT_RING_OPENING). So whatever an
- * interrupt has stored, when it returns there is a page's address or FKT_RING_NOWHERE, but never an FKT_RING_OPENING of
- * its own: the context that it has interrupted finds its own one only if no page was opened or closed since it stored
- * that. Where FKT_RING_NOWHERE stays though a page is open, all events of that page are written by the other functions.
+ * because the page's memory may have been freed and reused. A context that opens a page stores the address of
+ * FKT_RING_OPENING before the exchange, and replaces it by the page's after it, if it is still there. A context that
+ * closes the page, or whose exchange to open one fails, leaves FKT_RING_NOWHERE (the latter only in place of
+ * FKT_RING_OPENING). So an interrupt never leaves its own FKT_RING_OPENING behind: when it returns, open_page is the
+ * address of a page, FKT_RING_NOWHERE, or the FKT_RING_OPENING that the interrupted context has stored, if no page was
+ * opened or closed since then. If FKT_RING_NOWHERE stays though a page is open, the other functions write its events.
  */
 #ifndef FKT_RING_H
 #define FKT_RING_H
@@ -125,8 +125,8 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_OPENING 1
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
 /*
- * last_pid: likewise, but not because a switch is being written: the last event is of a thread that must not be found
- * there, because fkt_ring_try_reserve() is to fail for it (fkt_ring_remembered()).
+ * last_pid after an event of one of FKT's own threads: fkt_ring_try_reserve() fails for it, so that the functions which
+ * test FKT_FLAG_NOT_SELF are used. As after FKT_PID_NONE, the next event writes a PID word.
  */
 #define FKT_PID_APART 0xfffffffeU
 #define FKT_LINE_BYTES 64

@@ -254,8 +254,8 @@ static inline void fkt_body_copy(u64 *at, const struct fkt_body *body)
  * Writes an event, including any PID, TIME and LOST words and a page switch. head: fkt_word() with
  * clock 0; pid, pid_after: see fkt_ring_reserve(); body: may be NULL. Returns false if the event is lost.
  *
- * Page flags are only for callers in a task with migration disabled: nobody else changes those of an open page, and the
- * commit publishes them.
+ * Page flags are only for callers in a task with migration disabled: no other context writes the flags of an open page,
+ * and the commit publishes them.
  */
 static noinline bool fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u32 pid_after,
 					const struct fkt_body *body)

@@ -17,13 +17,10 @@ enum fkt_user_how {
 	FKT_USER_HOWS = 4,
 };
 
-/* A place in a program or a library: whatever process has it mapped is seen. */
+/* A place in a program or a library: hits are seen in every process that maps the file. */
 struct fkt_user {
 	__u64 offset; /* of the instruction in the file (bytes) */
-	/*
-	 * In the file, of 2 bytes that the program's probe asks whether it is recorded: one more in each process while
-	 * it is; 0: there are none
-	 */
+	/* File offset of the probe's 16-bit semaphore (USDT): incremented in each process while recorded; 0: none. */
 	__u64 counter;
 	__s32 file; /* descriptor of the file, which is open for reading; it may be closed afterwards */
 	__u32 number; /* in its events; below FKT_USER_NUMBERS */

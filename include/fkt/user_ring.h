@@ -7,8 +7,8 @@
  * environment. A thread that has its first event connects, sends one request, gets one answer, and closes the
  * connection: no descriptor stays open in the program.
  *
- *   FKT_USER_ATTACH   the answer has the descriptor of the thread's ring: shared memory of a size that nobody can
- *                     change, a page with struct fkt_user_ring and then `words` 64-bit words
+ *   FKT_USER_ATTACH   the answer has the descriptor of the thread's ring: shared memory whose size is sealed
+ *                     (F_SEAL_SHRINK, F_SEAL_GROW), a page with struct fkt_user_ring and then `words` 64-bit words
  *   FKT_USER_DEFINE   text: what an event is; the answer has the number for it, which is the same in all programs
  *                     that are recorded together
  *   FKT_USER_ATTACH_FUNC   as FKT_USER_ATTACH: a thread may have a ring for its events, and one for the functions that
@@ -22,10 +22,10 @@
  * that is still what it was when the writer read the clock: a signal handler that has written an event in between makes
  * the exchange fail, and the writer begins again. No LOCK prefix is needed, because all writers are one thread. Then
  * the writer stores a mark with the event's length (FKT_USER_UNFINISHED), the words after the event word, and the event
- * word, which makes the event complete. Where a thread has ended in between, the reader finds zeros, or the mark, and
- * skips them.
+ * word, which makes the event complete. If a thread ends in between, the reader finds zeros, or the mark, and skips
+ * the event.
  *
- * The recorder believes nothing that is in the ring's memory: it copies words before it reads them.
+ * The recorder does not trust the ring's memory: it copies each word before it checks and uses it.
  */
 #ifndef FKT_USER_RING_H
 #define FKT_USER_RING_H
@@ -117,7 +117,10 @@ struct fkt_user_answer {
 	__u32 magic;
 	__u32 good; /* 0: refused */
 	__u32 number;
-	/* The event is recorded without its values: one of this name has others. Of a function: FKT_USER_INSIDE, ... */
+	/*
+	 * 1: recorded without values, because the name was first defined with other fields. Functions:
+	 * FKT_USER_*SIDE.
+	 */
 	__u32 plain;
 };
 

@@ -161,7 +161,7 @@ bool fkt_kft_is_function(const struct fkt_kft_symbols *set, const struct fkt_kft
 	}
 }
 
-/* What FKT calls while a program runs: its own calls would be mixed with the others. */
+/* Functions that FKT calls to run a program: tracing them would record FKT's own calls. */
 static bool is_own(const char *name)
 {
 	return !strcmp(name, "copy_from_kernel_nofault") || !strcmp(name, "copy_from_kernel_nofault_allowed");

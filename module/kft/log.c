@@ -71,7 +71,7 @@ static void add_watched(struct fkt_kft_log *log, const struct fkt_kft_call *call
 {
 	struct fkt_kft_watched *watched = &log->watched[call->cpu];
 
-	/* Nothing in a task comes before the stack of an entry in a task, so the stacks of those before were lost. */
+	/* In a task, no entry comes between a watched entry and its stack: stacks still awaited were lost. */
 	if (call->level == FKT_LEVEL_TASK || watched->count == FKT_KFT_LEVELS)
 		watched->count = 0;
 	watched->entries[watched->count++] = *call;

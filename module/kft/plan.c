@@ -304,7 +304,7 @@ static int make_places(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 	return plan->calls.count > FKT_CALLS_MOST || plan->entries.count > FKT_CALLS_MOST ? -E2BIG : 0;
 }
 
-/* What recorded calls bring along: nothing shorter than that part of the shortest of them. */
+/* Returns the rule for held calls: they last at least keep_percent of the groups' smallest minimum. */
 static struct fkt_keep keep_of(const struct fkt_kft_plan *plan)
 {
 	const struct fkt_kft_config *config = plan->config;
@@ -324,7 +324,7 @@ static struct fkt_keep keep_of(const struct fkt_kft_plan *plan)
 	return keep;
 }
 
-/* Refers to the parts, which do not change any more. */
+/* Stores pointers to the tables, which must be complete, in the arguments of the start. */
 static void give(struct fkt_kft_plan *plan)
 {
 	plan->calls.functions = (unsigned long)plan->called;

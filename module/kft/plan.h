@@ -15,7 +15,7 @@
 #define FKT_KFT_LENGTH 20000 /* unless the configuration says it */
 #define FKT_KFT_LENGTH_MOST (1U << 20)
 
-/* Its instruments. Those that the configuration has no use for are on no function. */
+/* The plan's instruments; those that the configuration does not use have no functions. */
 enum fkt_kft_instrument {
 	FKT_KFT_CALLS, /* records calls, or entries and exits */
 	FKT_KFT_BEGINS, /* a hit begins the recording, or with autorepeat each run of it */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recordings that /proc/kft begins. Such a recording belongs to an open file that no process has, and is started and
- * stopped as those of /dev/fkt; so only one of both kinds can go on at a time. Nobody fetches its pages: they are
- * looked through here, some times in a second, and given back to their rings.
+ * Recordings that a write to /proc/kft begins. Such a recording belongs to an open file that is in no process's table,
+ * and is started and stopped as those of /dev/fkt, so only one recording of either kind runs at a time. This file reads
+ * the complete pages about 20 times a second and returns them to their rings.
  *
- * The recording ends, and its file is closed, as soon as it is complete. So its log is in the way of nobody, and the
- * module can be unloaded.
+ * A complete recording ends and its file is closed, so that the log, which stays, keeps neither another recording from
+ * starting nor the module from being unloaded.
  *
- * Callers hold the lock of kft/proc.c, if nothing else is said.
+ * Caller must hold the lock of kft/proc.c unless noted otherwise.
  */
 
 #include <linux/anon_inodes.h>
@@ -315,7 +315,7 @@ static enum fkt_kft_cause end_of(const struct fkt_kft_run *run)
 		return FKT_KFT_BY_ROOM;
 	if (!left_of(run))
 		return FKT_KFT_BY_TIME;
-	/* The first counts more, what waits in the rings; the second also the stacks. */
+	/* counts.kept includes calls that are still in the rings, log.count lines of stacks: the larger one decides. */
 	if (!fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE) &&
 	    max_t(u64, run->counts.kept, run->log.count) >= run->plan->logentries)
 		return FKT_KFT_BY_LENGTH;

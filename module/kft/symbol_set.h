@@ -9,12 +9,12 @@ struct fkt_kft_config;
 struct fkt_kft_function;
 struct module;
 
-/* For what else than its calls a function is needed: bits of fkt_kft_symbol.roles. */
+/* Roles of a function besides that its calls are recorded: bits of fkt_kft_symbol.roles. */
 enum fkt_kft_role {
 	FKT_KFT_OF_START,
 	FKT_KFT_OF_STOP,
 	FKT_KFT_OF_CALLER,
-	/* The last one: what primes the triggers is not a hit of theirs, too. */
+	/* Last: the hit that primes the start and stop triggers must not also reach them. */
 	FKT_KFT_OF_PRIME,
 	FKT_KFT_ROLES,
 };

@@ -63,7 +63,7 @@ DEFINE_STATIC_CALL(fkt_kft_each_module_symbol, no_module_symbols);
 DEFINE_STATIC_CALL(fkt_kft_module_of, no_module);
 /* Likewise; returns NULL if there is no module's code at the address. */
 DEFINE_STATIC_CALL(fkt_kft_module_of_code, any_module);
-/* Returns whether the kernel lets nobody set a probe there. */
+/* Returns whether the kernel forbids kprobes at the address. */
 DEFINE_STATIC_CALL(fkt_kft_is_unprobed, not_unprobed);
 
 /* What fkt_calls exports, while it is held. */
@@ -224,7 +224,10 @@ static bool is_called(const struct fkt_kft_symbols *set, u32 i, const char *name
 	return !strcmp(fkt_kft_symbol_name(set, &set->symbols[i]), name);
 }
 
-/* Puts a symbol into its chain. Of a name, the last one before it tells whether there is another function. */
+/*
+ * Adds the symbol to the chain of its name's hash, and marks functions of one module that share their name but not
+ * their address as ambiguous.
+ */
 static void put_symbol(struct fkt_kft_symbols *set, struct name_index *index, u32 i)
 {
 	struct fkt_kft_symbol *symbol = &set->symbols[i];
@@ -375,7 +378,7 @@ static bool is_single(const struct fkt_kft_symbols *set, const struct fkt_kft_sy
 	return symbol->roles || (symbol->group != FKT_KFT_NO_GROUP && !set->groups[symbol->group].is_pattern);
 }
 
-/* Leaves in their groups those for which `may` returns true. The others are not needed, unless they are watched. */
+/* Takes symbols for which `may` is false out of their groups; drops those without a group, role or watch. */
 static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_symbols *set,
 							    const struct fkt_kft_symbol *symbol))
 {
@@ -394,7 +397,7 @@ static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_
 	set->count = kept;
 }
 
-/* Of what only a pattern fits, functions that no probe may be set in are left out. */
+/* Returns false for a function that only a pattern selects, is not described, and must not be probed. */
 static bool may_be_probed(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
 {
 	return symbol->is_described || is_single(set, symbol) || !static_call(fkt_kft_is_unprobed)(symbol->address);

@@ -233,7 +233,7 @@ static void show_counters(struct seq_file *m, const struct fkt_kft_run *run)
 	seq_printf(m, FKT_KFT_TEXT_FILTERED "%llu\n" FKT_KFT_TEXT_MISSED "%llu\n" FKT_KFT_TEXT_KEPT "%llu\n",
 		   counts->too_short + counts->dropped, missed, kept);
 	without = counts->kept > kept ? counts->kept - kept : 0;
-	/* What is kept has the lines of stacks, too, which that count has not. */
+	/* With `watch` the log also has lines of stacks, which counts->kept does not include. */
 	if (fkt_kft_says(run->plan->config, FKT_KFT_WATCH))
 		without = run->log.dropped;
 	if (without)
