@@ -11,7 +11,7 @@
 /* A function whose calls, exits or entries are hits of an instrument, or an instruction. */
 struct fkt_called {
 	__u64 function; /* its address, as in kallsyms */
-	/* ticks: shorter calls are dropped before the programs are asked; 0 unless it is of whole calls and exits */
+	/* ticks: shorter calls are dropped before the programs run; 0 except for whole calls and exits */
 	__u64 shortest;
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
 	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
@@ -22,14 +22,14 @@ struct fkt_called {
 };
 
 /*
- * By a return probe of the kernel (kretprobe, fprobe), because the function cannot be called through. It may have
- * arguments on the stack. At most FKT_RETURN_PROBES_MOST.
+ * Traced by a return probe of the kernel (kretprobe, fprobe), because the function may have arguments on the stack and
+ * so cannot be called through. At most FKT_RETURN_PROBES_MOST functions.
  */
 #define FKT_CALLED_BY_PROBE 0x1
 #define FKT_CALLED_EXIT 0x2 /* the event is the function's exit, without begin and duration */
 /*
- * A further instrument on the function of the one before, for calls and entries: its hits come after those of that one.
- * Of calls, the first programs of all of them have no instructions. A function has at most FKT_CALLED_MORE_MOST.
+ * A further instrument on the function of the previous element, for calls and entries: its hits come after those of the
+ * previous one. For calls, no first program of the function has instructions. At most FKT_CALLED_MORE_MOST of them.
  */
 #define FKT_CALLED_MORE 0x4
 #define FKT_CALLED_MORE_MOST 15
@@ -53,9 +53,9 @@ struct fkt_keep {
 };
 
 /*
- * Of fkt_instruments.entries, only the first program of a pair runs, and emits the words of the event (call_hit.h);
- * the second one has no instructions. The same holds for fkt_instruments.instructions, whose
- * "functions" are addresses of instructions; their numbers are below FKT_INSTRUCTIONS_MOST.
+ * In fkt_instruments.entries and fkt_instruments.instructions, only the first program of a pair runs, and emits the
+ * words of the event (call_hit.h); the second one has no instructions. In fkt_instruments.instructions, the "functions"
+ * are addresses of instructions; their numbers are below FKT_INSTRUCTIONS_MOST.
  */
 struct fkt_calls {
 	__u64 functions; /* user pointer to struct fkt_called[count], ascending by address (but FKT_CALLED_MORE) */
@@ -64,9 +64,8 @@ struct fkt_calls {
 	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
 	__u32 program_count; /* pairs */
 	/*
-	 * Of threads with lower numbers FKT_CALL_CPUTIME and FKT_CALL_DEPTH are known; at most FKT_TASK_FLAGS_MOST; 0:
-	 * no program asks for them, and nothing is kept. Only the first table of the recording that has a number here
-	 * says how many.
+	 * FKT_CALL_CPUTIME and FKT_CALL_DEPTH are known for threads with lower numbers; at most FKT_TASK_FLAGS_MOST; 0:
+	 * no program uses them, and no call is held. The first table of the recording with a number here decides.
 	 */
 	__u32 threads;
 	struct fkt_keep keep; /* must not differ between the tables of a recording that have functions */

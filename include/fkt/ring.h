@@ -120,7 +120,7 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_PAGE_MAX_BYTES 0x4000U
 #define FKT_RING_CLOSED 0x8000U /* the page is closed, no event fits */
 #define FKT_RING_GAP 0x9000U /* the page is closed, and events are being lost */
-/* In none[]. */
+/* Indexes in none[]: states of open_page without a page. */
 #define FKT_RING_NOWHERE 0
 #define FKT_RING_OPENING 1
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
@@ -179,7 +179,7 @@ static __always_inline bool fkt_ring_in_gap(u64 word)
 	return fkt_ring_offset(word) == FKT_RING_GAP;
 }
 
-/* What fkt_ring_try_commit_by() adds for an event of `bytes` bytes. */
+/* Returns the number that fkt_ring_try_commit_by() adds for an event of `bytes` bytes. */
 static __always_inline u64 fkt_ring_to_commit(u32 bytes)
 {
 	return (u64)bytes << 32 | 1;
@@ -190,7 +190,7 @@ static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ri
 	return r->slots[run & r->slot_mask];
 }
 
-/* What open_page is if it is no page's address: a header with page_bytes 0. which: FKT_RING_NOWHERE or _OPENING. */
+/* Returns the value of open_page without a page: a header with page_bytes 0. which: FKT_RING_NOWHERE or _OPENING. */
 static __always_inline u64 fkt_ring_no_page(const struct fkt_ring *r, u32 which)
 {
 	return (u64)(unsigned long)&r->none[which] - offsetof(struct fkt_page_header, page_bytes);

@@ -360,7 +360,7 @@ static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *
 		return false;
 	*h = (struct fkt_page_header *)(unsigned long)fkt_here_read(&r->open_page);
 	/*
-	 * If an interrupt comes here, the page may be another's meanwhile: then this value is arbitrary, but the
+	 * If an interrupt comes here, the page may have been reused meanwhile: then this value is arbitrary, but the
 	 * exchange fails.
 	 */
 	if (unlikely(fkt_local_is_less32(fkt_ring_page_bytes(*h), fkt_ring_offset(*next))))

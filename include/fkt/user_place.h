@@ -10,10 +10,10 @@
 
 enum fkt_user_how {
 	FKT_USER_REACHED = 0, /* the event is that the instruction is reached; the second program has no instructions */
-	FKT_USER_PROBE = 1, /* likewise, of a probe that the program brings along (USDT) */
+	FKT_USER_PROBE = 1, /* as above, at a probe that the program contains (USDT) */
 	/* the instruction is a function's first one; the event is its whole call; it may have a second program */
 	FKT_USER_CALL = 2,
-	FKT_USER_EXIT = 3, /* likewise, and the event is its exit */
+	FKT_USER_EXIT = 3, /* as FKT_USER_CALL, but the event is the exit */
 	FKT_USER_HOWS = 4,
 };
 

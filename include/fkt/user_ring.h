@@ -50,7 +50,7 @@ struct fkt_user_ring {
 	__u64 words; /* a power of two */
 	__u32 clock; /* enum fkt_user_clock */
 	__u32 stopped; /* set to 1 when the recorder takes no more from the ring */
-	/* Of a ring of functions. */
+	/* For a ring of functions. */
 	__u64 least; /* shorter calls are not recorded (ticks) */
 	__u32 only_inside; /* only functions with FKT_USER_INSIDE, and what they call */
 	__u32 pad;
@@ -80,8 +80,8 @@ enum fkt_user_request {
 };
 
 /* fkt_user_answer.plain of a function. */
-#define FKT_USER_INSIDE 1 /* it is wanted, with all that it calls */
-#define FKT_USER_OUTSIDE 2 /* it is not recorded, nor is what it calls */
+#define FKT_USER_INSIDE 1 /* the function is recorded, with all that it calls */
+#define FKT_USER_OUTSIDE 2 /* neither the function nor what it calls is recorded */
 
 struct fkt_user_func {
 	__u64 address; /* of the function, or of what follows its call of __fentry__ */
