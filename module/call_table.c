@@ -27,8 +27,8 @@ static_assert(FKT_CALL_KEPT < FKT_CALLS_MANY_WORDS);
 static_assert(64U << FKT_ARG_BITS <= FKT_CALL_ACTS);
 
 /*
- * Returns the address after the function's nop, which follows an ENDBR if there is one. What cannot be read is not
- * refused here: it may have been a function of a module that is gone, which fkt_calls_begin() leaves out.
+ * Returns the address after the function's nop, which follows an ENDBR if there is one. An unreadable address is not
+ * refused here: its module may have been unloaded, and fkt_calls_begin() leaves out such functions.
  */
 unsigned long fkt_call_body(unsigned long function)
 {
@@ -97,7 +97,7 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 	if (programs->of_task && !table->threads)
 		return -EINVAL;
 	table->counts_depth |= programs->of_task >> FKT_CALL_DEPTH & 1;
-	/* It would never run. */
+	/* Only calls run the second program. */
 	return form != FKT_FORM_CALL && programs->exit->insns ? -EINVAL : 0;
 }
 
@@ -315,7 +315,7 @@ static void divide(struct minima *minima)
 	}
 }
 
-/* Whether one of the function's instruments asks for words of the task. */
+/* Returns whether one of the function's instruments asks for words of the task. */
 static bool is_of_task(const struct fkt_call_table *table, const struct fkt_called *called, u32 n)
 {
 	u32 i = 0;
@@ -503,8 +503,8 @@ static int get_keep(struct fkt_call_table *table, const struct fkt_keep *keep)
 }
 
 /*
- * Returns false if the exchange would change what is kept, which is decided with the recording's first functions. The
- * table before may have none any more.
+ * Returns false if the exchange would change which calls are held: the recording's first functions decide that. The
+ * previous table may have no functions any more.
  */
 bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct fkt_call_table *before)
 {

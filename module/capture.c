@@ -234,7 +234,7 @@ void fkt_capture_closed(struct file *file)
 	kfree(file->private_data);
 }
 
-/* Puts the quick slots into force that the mask allows, whatever has become of the recording meanwhile. */
+/* Chooses the quick tables that the mask allows, also if the recording has ended meanwhile. */
 static void quicken(struct work_struct *work)
 {
 	struct fkt_recording *rec = container_of(work, struct fkt_recording, quicken);

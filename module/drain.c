@@ -252,7 +252,7 @@ static enum next_look look_at_rings(struct fkt_recording *rec, bool park)
 	/* The probe that lost the first event has already cleared the mask. */
 	if (READ_ONCE(fkt_full))
 		fkt_recording_end(rec, FKT_STOP_RING, 0);
-	/* So has the probe of the hit that ends the recording. */
+	/* The probe of the hit that ends the recording has already cleared the mask, too. */
 	if (READ_ONCE(fkt_stopped_by))
 		fkt_recording_end(rec, FKT_STOP_INSTRUMENT, 0);
 	return move_pages(rec, must_write_all(d, park));

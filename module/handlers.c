@@ -24,7 +24,7 @@ struct fkt_handler {
 	unsigned int users; /* instruments */
 };
 
-/* Protect each other. */
+/* `lock` protects the list and its handlers. */
 static LIST_HEAD(handlers);
 static DEFINE_MUTEX(lock);
 

@@ -45,7 +45,7 @@ static void choose(const struct fkt_call_quick **in_force, const struct fkt_call
 	if (!quick || quick->layers & ~mask || static_key_enabled(&fkt_key_special) ||
 	    static_key_enabled(&fkt_key_trigger_events))
 		quick = &none.quick;
-	/* Release: a probe that finds it finds its slots, and the rings. */
+	/* Release: a probe that finds the table finds its slots, and the rings. */
 	smp_store_release(in_force, quick);
 }
 

@@ -148,7 +148,7 @@ void fkt_recording_fill_status(struct fkt_recording *rec, struct fkt_status *sta
 
 /*
  * Returns whether a process owns the recording. Copies its name, for which there are TASK_COMM_LEN bytes, and sets
- * *number to its number in the caller's pid namespace; 0: it is not in it.
+ * *number to its number in the caller's pid namespace; 0: it is not visible there.
  */
 bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *number)
 {
@@ -180,8 +180,8 @@ bool fkt_recording_is_unprimed(const struct fkt_recording *rec)
 }
 
 /*
- * A hit of the instrument with this index, whose action is FKT_ACTION_PRIME. Any context, preemption is disabled. As
- * fkt_recording_begin_by(), of which the comments hold here, too.
+ * A hit of the instrument with this index, whose action is FKT_ACTION_PRIME. Any context, preemption is disabled. The
+ * comments in fkt_recording_begin_by() apply here, too.
  */
 void fkt_recording_prime_by(struct fkt_recording *rec, u32 instrument)
 {
@@ -208,8 +208,8 @@ void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 	if (READ_ONCE(fkt_mask) != FKT_MASK_WAITS)
 		return;
 	/*
-	 * LOCK-prefixed, against other CPUs, once in a recording: of hits at the same time only one goes on. Before the
-	 * mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits.
+	 * LOCK-prefixed, against other CPUs, once in a recording: of simultaneous hits only one goes on. Before the
+	 * mask, so that fkt_recording_set_mask() does not take a cleared mask for one that waits.
 	 */
 	if (cmpxchg(&rec->started_by, 0, instrument + 1))
 		return;
@@ -224,8 +224,9 @@ void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 }
 
 /*
- * A hit has begun the recording. Its probe cannot take the lock, under which functions get their quick slots: until the
- * work item runs, the table of all functions serves them. Called from the drain thread, which must not take it either.
+ * A hit has begun the recording. Its probe cannot take the lock under which the quick tables are chosen, so this queues
+ * a work item; until that runs, the table of all functions serves the hits. Called from the drain thread, which must
+ * not take the lock either.
  */
 void fkt_recording_quicken(struct fkt_recording *rec)
 {

@@ -61,7 +61,7 @@ void fkt_tell_mask(u64 mask)
 	preempt_enable_notrace();
 }
 
-/* Writes that hits are those of this table from here on. Caller must hold the recording's lock. */
+/* Writes a table event: from here on hits are those of this table. Caller must hold the recording's lock. */
 void fkt_tell_table(u32 number, u64 instruments)
 {
 	preempt_disable_notrace();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an event asks of the trigger (trigger.h), after it was written. */
+/* What code that has written an event calls for the trigger (trigger.h). */
 #ifndef FKT_TRIGGER_EVENT_H
 #define FKT_TRIGGER_EVENT_H
 

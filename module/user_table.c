@@ -19,10 +19,10 @@
 struct pair {
 	const struct fkt_program *entry, *exit;
 	u64 mark; /* fkt_program_mark() */
-	bool asks_duration; /* the second one */
+	bool asks_duration; /* the second program asks for FKT_CALL_DURATION */
 };
 
-/* What is being made. */
+/* A table that is being made. */
 struct making {
 	struct fkt_user_table *table;
 	const struct fkt_users *users;
@@ -69,7 +69,7 @@ static int add_place(struct making *making, const struct fkt_user *place)
 	if (!is_sound(place, making))
 		return -EINVAL;
 	pair = &making->pairs[place->program];
-	/* The second program would never run, or the first one emits more than is kept. */
+	/* The second program would never run, or the first one emits more than can be kept. */
 	if (sees_return(place) ? pair->entry->words > FKT_CALL_KEPT : pair->exit->insns)
 		return -EINVAL;
 	file = get_file_of(place->file);
