@@ -155,7 +155,7 @@ static void make_instruments(struct fkt_kft_plan *plan)
 		};
 	plan->instruments[FKT_KFT_CALLS].action = FKT_ACTION_RECORD;
 	plan->instruments[FKT_KFT_WATCHES].action = FKT_ACTION_STACK;
-	/* Also without a trigger: then run.c begins it. */
+	/* Also without a trigger: then run.c begins the recording. */
 	plan->instruments[FKT_KFT_BEGINS].action = repeats ? FKT_ACTION_SET : FKT_ACTION_START;
 	plan->instruments[FKT_KFT_BEGINS].flag = repeats ? FKT_KFT_RUNS : 0;
 	if (fkt_kft_is_by_hit(&plan->config->stop)) {
@@ -185,7 +185,7 @@ static void add_place(struct fkt_called *places, u32 *count, const struct fkt_ca
 	(*count)++;
 }
 
-/* Returns the instrument of a role whose hits are entries, or those whose hits are returns; 0: it has none. */
+/* Returns the role's instrument for entries, or for returns; 0: it has none. */
 static u32 instrument_of(const struct fkt_kft_plan *plan, u32 role, bool at_entry)
 {
 	switch (role) {
@@ -228,7 +228,7 @@ static int add_roles(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error
 	return 0;
 }
 
-/* Adds the place, or the two, at which what the configuration keeps of the function is recorded. */
+/* Adds the places that record the function: its calls, or with `untimed` its entry and its exit. */
 static int add_recorded(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error *error)
 {
 	const struct fkt_kft_symbol *symbol = &plan->symbols.symbols[number];
@@ -409,7 +409,7 @@ struct fkt_kft_plan *fkt_kft_plan_make(const char *text, u32 bytes, struct fkt_k
 	return ERR_PTR(err);
 }
 
-/* Returns whether functions of modules are in the plan, or could be when other modules are loaded. */
+/* Returns whether the plan has functions of modules, or could have them when other modules are loaded. */
 bool fkt_kft_plan_is_of_modules(const struct fkt_kft_plan *plan)
 {
 	u32 i;

@@ -103,13 +103,13 @@ static struct file *make_owner(struct fkt_recording *recording, const struct fkt
 
 /* ---- the begin ---- */
 
-/* Whether the hit of FKT_KFT_PRIMES begins the recording. */
+/* Returns whether the hit of FKT_KFT_PRIMES begins the recording. */
 static bool begins_when_primed(const struct fkt_kft_run *run)
 {
 	return run->plan->instruments[FKT_KFT_PRIMES].action == FKT_ACTION_START;
 }
 
-/* Whether it still waits to be primed by what the configuration says. */
+/* Returns whether the recording still waits to be primed by its configuration. */
 static bool is_unprimed(const struct fkt_kft_run *run)
 {
 	if (!fkt_kft_plan_is_primed_late(run->plan))
@@ -118,7 +118,7 @@ static bool is_unprimed(const struct fkt_kft_run *run)
 					 fkt_recording_is_unprimed(run->recording);
 }
 
-/* Primes a recording that waits for it. Without effect while the machine goes to sleep: the next look tries again. */
+/* Primes a recording that waits for it. Does nothing while the machine goes to sleep: the next look tries again. */
 static void prime_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	preempt_disable();
@@ -136,7 +136,7 @@ static void prime_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 		run->begun_by = cause;
 }
 
-/* Begins a recording that waits. Without effect while the machine goes to sleep, as above. */
+/* Begins a recording that waits. Does nothing while the machine goes to sleep, as above. */
 static void begin_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	if (is_unprimed(run))
@@ -173,7 +173,7 @@ static int start(struct fkt_kft_run *run)
 	return fkt_capture_start_checked(run->recording, run->owner, &start, FKT_GIVEN_BY_KERNEL);
 }
 
-/* Does what is to be done as soon as the functions are armed. */
+/* Primes or begins the recording as soon as its functions are armed. */
 static void do_first(struct fkt_kft_run *run, enum fkt_kft_first first)
 {
 	if (first == FKT_KFT_AS_IT_SAYS && is_unprimed(run))
@@ -220,7 +220,7 @@ struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_
 	return run;
 }
 
-/* Primes a recording that waits for it, whatever for. -EALREADY: it is primed, or complete. */
+/* Primes a recording that waits to be primed, before its trigger. -EALREADY: it is primed, or complete. */
 int fkt_kft_run_prime(struct fkt_kft_run *run)
 {
 	if (fkt_kft_run_state(run) != FKT_KFT_NEW)
@@ -229,7 +229,7 @@ int fkt_kft_run_prime(struct fkt_kft_run *run)
 	return 0;
 }
 
-/* Begins a recording, whatever it waits for. -EALREADY: it has begun; -ENODATA: it is complete. */
+/* Begins a recording before its trigger. -EALREADY: it has begun; -ENODATA: it is complete. */
 int fkt_kft_run_begin(struct fkt_kft_run *run)
 {
 	enum fkt_kft_state state = fkt_kft_run_state(run);
@@ -244,7 +244,7 @@ int fkt_kft_run_begin(struct fkt_kft_run *run)
 
 /* ---- while it goes on ---- */
 
-/* The rings cannot go meanwhile: only finish() ends the recording. */
+/* The rings stay meanwhile: only finish() ends the recording. */
 static void collect(struct fkt_kft_run *run)
 {
 	struct fkt_page *page;
@@ -293,7 +293,7 @@ u64 fkt_kft_run_since_boot(const struct fkt_kft_run *run, u64 clock)
 					    primed - fkt_kft_run_usecs(run, run->clocks.clock - clock);
 }
 
-/* Nanoseconds until the stop's time; U64_MAX: there is none; 0: it is over. */
+/* Nanoseconds until the stop's time; U64_MAX: there is none; 0: it has passed. */
 static u64 left_of(const struct fkt_kft_run *run)
 {
 	const struct fkt_kft_trigger *stop = &run->plan->config->stop;
@@ -329,7 +329,7 @@ static int count(struct fkt_kft_run *run)
 	return fkt_capture_hit_counts(run->recording, run->owner, &run->counts);
 }
 
-/* What began the recording that the runs of `autorepeat` are in: what primed it. */
+/* Returns what began a recording with `autorepeat`: what primed it. */
 static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
 {
 	if (!fkt_kft_plan_repeats(run->plan))
@@ -339,7 +339,7 @@ static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
 	return FKT_KFT_BY_HIT;
 }
 
-/* Returns 0, or -EINTR: the task is being killed. The recording is then still to be finished. */
+/* Returns 0, or -EINTR: the task is being killed, and the recording is not finished. */
 static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	const bool was_unprimed = is_unprimed(run), was_begun = has_begun(run) && !was_unprimed;
@@ -384,20 +384,20 @@ static u64 until(const struct fkt_kft_trigger *trigger)
 	return now >= trigger->time ? 0 : trigger->time - now;
 }
 
-/* Nanoseconds until it begins by time; U64_MAX: it does not, or it has begun; 0: at once. */
+/* Nanoseconds until the recording begins by time; U64_MAX: it does not, or it has begun; 0: at once. */
 static u64 until_begin(const struct fkt_kft_run *run)
 {
 	const struct fkt_kft_trigger *begin = &run->plan->config->start;
 
 	if (has_begun(run))
 		return U64_MAX;
-	/* It was to begin at once, when the machine went to sleep. */
+	/* It should have begun at once, but the machine was going to sleep. */
 	if (run->begun_by)
 		return 0;
 	return is_unprimed(run) ? U64_MAX : until(begin);
 }
 
-/* Nanoseconds until it is primed by time; U64_MAX: it is not, or it was; 0: at once. */
+/* Nanoseconds until the recording is primed by time; U64_MAX: it is not, or it was; 0: at once. */
 static u64 until_primed(const struct fkt_kft_run *run)
 {
 	if (!is_unprimed(run))
