@@ -181,8 +181,8 @@ int fkt_traced_add(struct ftrace_ops *ops, const unsigned long *nops, unsigned i
 }
 
 /*
- * Traces only those of its functions that are among these. Returns false if none is left: then it is not registered any
- * more. Without memory it goes on tracing the others.
+ * Traces only those of its functions that are in `nops`. Returns false if none is left: then it is not registered any
+ * more. If memory is short, it goes on tracing the others.
  */
 bool fkt_traced_keep(struct ftrace_ops *ops, const unsigned long *nops, unsigned int count)
 {

@@ -46,7 +46,7 @@ static u64 stack_left(void)
 
 static u64 lowest = U64_MAX;
 
-/* Before a recording, while no probe runs. */
+/* Called before a recording, while no probe runs. */
 void fkt_lowest_stack_reset(void)
 {
 	WRITE_ONCE(lowest, U64_MAX);
@@ -55,7 +55,7 @@ void fkt_lowest_stack_reset(void)
 /* Returns the least bytes that were left, plus 1; 0: none. */
 u32 fkt_lowest_stack(void)
 {
-	/* What is not on a task's stack is U64_MAX, too. */
+	/* U64_MAX becomes 0: nothing was read on a task's stack. */
 	return (u32)(READ_ONCE(lowest) + 1);
 }
 

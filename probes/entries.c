@@ -127,9 +127,9 @@ static noinline void record_any(unsigned long body, struct ftrace_regs *regs)
 }
 
 /*
- * Called by ftrace. A function that is called here, at the end of a page or to read memory, may have an instrument,
- * too: programs.h says how deep that goes. A quick hit calls functions only if it completes a page; a hit of theirs
- * goes into the next one, and does not complete it.
+ * Called by ftrace. Functions that are called here, at the end of a page or to read memory, may have instruments, too:
+ * programs.h limits how deep such hits nest. A quick hit calls functions only if it completes a page; their hits go
+ * into the next page, and do not complete it.
  */
 static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *unused, struct ftrace_regs *regs)
 {
@@ -205,8 +205,8 @@ void fkt_record_entries_disarm(struct fkt_call_table *table)
 }
 
 /*
- * Returns true when entered() does not run any more; false: ftrace has switched itself off, and goes on calling it, so
- * the module stays loaded.
+ * Returns true when entered() does not run any more; false: ftrace has switched itself off, and goes on calling
+ * entered(), so the module stays loaded.
  */
 bool fkt_record_entries_end(void)
 {

@@ -13,7 +13,7 @@
 /* From here on, the header expands to what the macros below say. */
 #define TRACE_HEADER_MULTI_READ
 
-/* What the header defines only where its tracepoints are defined: functions that TP_fast_assign calls. */
+/* Functions that TP_fast_assign calls: the header defines them only where its tracepoints are defined. */
 #undef TRACEPOINTS_ENABLED
 #undef DEFINE_TRACE
 #undef DEFINE_TRACE_FN
