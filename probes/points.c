@@ -252,8 +252,8 @@ static bool is_called(const struct tracepoint *tracepoint, const char *name)
 }
 
 /*
- * Returns whether tracepoints of the module may have records: the kernel's headers make them, so those of other modules
- * have none. module: NULL: the kernel.
+ * Returns whether tracepoints of the module may have records: the kernel's headers make them, so those of out-of-tree
+ * modules have none. module: NULL: the kernel.
  */
 static bool has_record(const struct module *module)
 {
