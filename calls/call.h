@@ -173,7 +173,7 @@ struct fkt_calls_plan {
 /* Calls of all functions that were traced and not recorded. */
 struct fkt_calls_totals {
 	u64 too_short;
-	/* Of functions that have another direct call at their entry, such as a BPF program's: there can be only one. */
+	/* Calls of functions with another direct call at their entry (a BPF program's): there can be only one. */
 	u64 taken;
 };
 

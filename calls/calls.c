@@ -170,7 +170,7 @@ static void wait_for_trampoline(void)
 	synchronize_rcu_tasks();
 }
 
-/* Lets the module be unloaded if no call is left that returns through it. Caller holds `lock`. */
+/* Lets the module be unloaded if no call is left that returns through it. Caller must hold `lock`. */
 static bool let_go(void)
 {
 	if (fkt_calls_in_flight())
@@ -193,7 +193,7 @@ static void look(struct work_struct *unused)
 	mutex_unlock(&lock);
 }
 
-/* Caller holds `lock`. */
+/* Caller must hold `lock`. */
 static int keep(void)
 {
 	int err;

@@ -531,9 +531,9 @@ static void start(void)
 {
 	/* Release: pairs with the acquire in fkt_held_switch(), which then uses `saved`, `count` and the pool. */
 	smp_store_release(&is_on, true);
-	/* With PREEMPT_RT, preempt_count() does not say everything. */
+	/* With PREEMPT_RT, preempt_count() does not show softirqs: no fast path if they are excluded. */
 	if (keep.in_task && (keep.in_interrupt || !IS_ENABLED(CONFIG_PREEMPT_RT)))
-		/* Release: likewise. */
+		/* Release: for fkt_calls_hold(), as above. */
 		smp_store_release(&fast.levels, keep.deepest ?: U32_MAX);
 	WRITE_ONCE(fkt_calls_held_shortest, keep.shortest);
 }

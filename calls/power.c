@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a sleep of the machine does to calls (power.h): suspend to RAM, and hibernation. */
+/* Effects of a sleep of the machine on calls (power.h): suspend to RAM, and hibernation. */
 
 #include <linux/notifier.h>
 #include <linux/percpu.h>

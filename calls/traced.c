@@ -126,7 +126,7 @@ void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
 	memmove(&traced->nops[first], &traced->nops[last], (traced->count - first) * sizeof(traced->nops[0]));
 }
 
-/* Returns false if it traces nothing: modules had all its functions, and are gone. */
+/* Returns false if it traces nothing, because all its functions were in modules that are gone. */
 bool fkt_traced_is_registered(struct ftrace_ops *ops)
 {
 	return traced_of(ops)->is_registered;

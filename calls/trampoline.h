@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What trampoline.S and calls.c share. */
+/* Shared by trampoline.S and calls.c. */
 #ifndef FKT_CALLS_TRAMPOLINE_H
 #define FKT_CALLS_TRAMPOLINE_H
 

@@ -27,7 +27,7 @@ struct fkt_call_quick_values {
 	u64 commit; /* fkt_ring_to_commit() */
 	s64 first; /* - count */
 	u32 count; /* of values */
-	bool of_arguments; /* some are arguments: then the call must be in a frame that keeps these */
+	bool of_arguments; /* some are arguments: the call's frame must keep these */
 	u64 from[FKT_CALL_QUICK_VALUES]; /* bytes, in struct fkt_arguments_call; or among a tracepoint's arguments */
 	u64 mask[FKT_CALL_QUICK_VALUES];
 	u64 sign[FKT_CALL_QUICK_VALUES]; /* the highest bit of the mask, or 0 */
@@ -87,7 +87,7 @@ static __always_inline u64 fkt_call_quick_place(const struct fkt_call_quick *qui
 static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_at(const struct fkt_call_quick *quick,
 									  u64 place)
 {
-	/* In this order, so that the compiler adds both in the address of what is read, not before. */
+	/* In this order, so that the compiler adds both in the address of the load, not before. */
 	return ((const struct fkt_call_quick *)((const void *)quick + place))->slots;
 }
 

@@ -42,8 +42,8 @@ struct fkt_call_programs {
 	/* Equal programs have equal marks, in every table; different programs differ. The lowest bit is 0. */
 	u64 mark;
 	bool may_wait; /* fkt_call_quick_may_wait() */
-	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH: the second one asks for them */
-	/* 1 + number of a flag: the second one drops each call of a thread without it; 0: there is none. */
+	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH that the second program asks for */
+	/* 1 + number of a flag: the second program drops each call of a thread without it; 0: there is none. */
 	u32 task_flag;
 };
 
@@ -81,7 +81,7 @@ struct fkt_call_table {
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
 	u32 program_count;
-	/* FKT_CALL_DEPTH is asked for: all functions that are called through have frames that count it. */
+	/* A program asks for FKT_CALL_DEPTH: all functions that are called through have frames that count it. */
 	bool counts_depth;
 	/* as in struct fkt_calls */
 	u32 threads;

@@ -347,7 +347,7 @@ static unsigned int frame_of(const struct fkt_call_table *table, const struct fk
 	return entry->words < FKT_CALLS_SOME_WORDS ? FKT_CALLS_SOME : FKT_CALLS_MANY;
 }
 
-/* Those with a return probe come last. */
+/* Returns the kind of frame; functions with a return probe come after all kinds. */
 static unsigned int order_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n,
 			     const struct minima *minima)
 {
@@ -367,7 +367,7 @@ static struct minima minima_of(const struct fkt_call_table *table, const struct 
 	return minima;
 }
 
-/* called: `n` of them, some of which are further instruments on the function before. */
+/* called: `n` elements, some of which are further instruments on the function of the previous one. */
 static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called *called, u32 n)
 {
 	const struct minima minima = minima_of(table, called, n);

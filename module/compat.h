@@ -151,7 +151,7 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 	arguments[5] = regs->r9;
 }
 
-/* What is called for each symbol: without its module since 6.4. The modules' functions come by another call. */
+/* Called for each symbol: without its module since 6.4. Symbols of modules are listed by another function. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define FKT_SYMBOL_MODULE
 #define FKT_SYMBOLS_OF_TYPE const char *modname,

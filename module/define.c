@@ -78,8 +78,8 @@ static bool write_event(const char *lines, u32 bytes)
 
 /*
  * Writes lines that fkt_define_check() has found good. Returns -ENOBUFS if no page became free for a second, or
- * -ENODATA if the recording has ended by itself: then some of them may be written. Caller holds the lock of a recording
- * that is not parked and has begun.
+ * -ENODATA if the recording has ended by itself: then some of them may be written. Caller must hold the lock of a
+ * recording that is not parked and has begun.
  */
 int fkt_define(const struct fkt_recording *rec, const char *lines, u32 bytes)
 {

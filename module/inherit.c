@@ -18,7 +18,7 @@
 #include "reader.h"
 #include "recording.h"
 #include "writeout.h"
-
+/* Makes the owner's pages those of an engine that writes. Called before the stop, or after the drain thread's end. */
 /* Makes the owner's pages those of an engine that writes. Called before the stop, or after the drain thread's end. */
 void fkt_inherit(struct fkt_recording *rec)
 {

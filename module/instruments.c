@@ -63,7 +63,7 @@ static void wait_for_probes(void)
 	synchronize_rcu_tasks_rude();
 }
 
-/* ---- arming and disarming all kinds of places; callers hold the recording's lock ---- */
+/* ---- arming and disarming all kinds of places; callers must hold the recording's lock ---- */
 
 /* After an error the caller must call disarm() with the table in force, or end_places(). */
 static int arm(struct fkt_instrument_table *table, u64 *refused)
@@ -100,7 +100,7 @@ static void end_places(const struct fkt_instrument_table *table)
 	fkt_record_points_end();
 }
 
-/* ---- with the recording; callers hold its lock ---- */
+/* ---- with the recording; callers must hold its lock ---- */
 
 /*
  * Takes over `table`, which may be NULL, arms its places and puts it into force. refused: as in struct parts of
@@ -223,7 +223,7 @@ static char *get_lines(const struct fkt_exchange *exchange)
 	return ERR_PTR(err);
 }
 
-/* Caller holds the recording's lock. */
+/* Caller must hold the recording's lock. */
 static int exchange_now(struct fkt_recording *rec, const struct file *file, struct fkt_instrument_table *table,
 			const char *lines, u32 bytes, u64 *refused)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is recorded at present (mask.h). */
+/* The mask and the quick tables that probes read (mask.h). */
 
 #include <asm/barrier.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is recorded at present: what each probe reads first. */
+/* The mask and the quick tables, which each probe reads first. */
 #ifndef FKT_MASK_H
 #define FKT_MASK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* FKT's own threads, as probes ask for them (self.h says which they are). */
+/* FKT's own threads, as probes test for them (self.c sets them). */
 #ifndef FKT_OWN_H
 #define FKT_OWN_H
 

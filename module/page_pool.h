@@ -16,7 +16,7 @@ struct page;
 #define FKT_POW_MAX 16
 #define FKT_POW_DEFAULT 10
 
-/* What an open file is about, and its settings; in its private_data. */
+/* An open file's recording and settings; in its private_data. */
 struct fkt_opener {
 	struct fkt_recording *recording;
 	u32 pow; /* FKT_SETINITPOWPAGES */

@@ -37,7 +37,7 @@ int fkt_task_flags_make(u32 threads)
 	return 0;
 }
 
-/* Called when no probe and no hook runs any more. Caller holds the recording's lock. */
+/* Called when no probe and no hook runs any more. Caller must hold the recording's lock. */
 void fkt_task_flags_free(void)
 {
 	vfree(fkt_task_flags.of_thread);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What all probes share: each CPU's ring, and the parts of writing that are not inline. The
+ * Shared by all probes: each CPU's ring, and the parts of writing that are not inline. The
  * protocol of the ring is in include/fkt/ring.h.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What programs ask about the context of a hit (enum fkt_context). Runs in any context with preemption disabled, and
+ * The context of a hit that programs ask for (enum fkt_context). Runs in any context with preemption disabled, and
  * calls no function that could be traced.
  */
 

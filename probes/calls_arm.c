@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Arms and disarms the probes of calls. The module fkt_calls (calls/) traces them; it is loaded when the first
- * recording asks for calls. Callers hold the recording's lock, if nothing else is said.
+ * recording asks for calls. Callers must hold the recording's lock, if nothing else is said.
  */
 
 #include <linux/kmod.h>

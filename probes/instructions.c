@@ -85,7 +85,7 @@ static noinline void record_any(unsigned long address, struct kprobe *kprobe, st
 
 	if (likely(now && now->instructions))
 		slot = fkt_call_find(now->instructions, address);
-	/* Not in the table: while it is exchanged. */
+	/* There is no slot during an exchange of tables. */
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		return;
 	if ((s32)slot->number < 0) {
@@ -109,7 +109,7 @@ static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(reached);
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
 
 /* Ignores kprobes in a module that was unloaded, even if another module is loaded there now. */
 static struct probe *find_probe(unsigned long address)

@@ -86,7 +86,7 @@ static void probe_hit(void *data, const u64 *values, unsigned int count)
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_FIELDS);
 }
 
-/* ---- modules come and go; callers hold `lock` ---- */
+/* ---- modules come and go; callers must hold `lock` ---- */
 
 static bool is_attached(const struct tracepoint *tracepoint, const struct fkt_point_slot *slot)
 {
@@ -193,7 +193,7 @@ static int on_search(struct notifier_block *unused, unsigned long state, void *d
 
 static struct notifier_block search = { .notifier_call = on_search };
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
 
 static bool has_probes(const struct fkt_point_table *table)
 {

@@ -257,7 +257,7 @@ u64 fkt_file_number(u64 pointer, u32 kind)
 	return 0;
 }
 
-/* ---- begin and end; callers hold the recording's lock, and no probe runs ---- */
+/* ---- begin and end; callers must hold the recording's lock, and no probe runs ---- */
 
 int fkt_names_begin(void)
 {

@@ -356,7 +356,7 @@ static int find_tracepoints(void)
 	return err;
 }
 
-/* ---- hooks; callers hold `lock` ---- */
+/* ---- hooks; callers must hold `lock` ---- */
 
 static struct hook *find_hook(const struct fkt_point_slot *slot)
 {
@@ -421,7 +421,7 @@ static int hook_all(void)
 	return err;
 }
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
 
 /*
  * Registers probes with the table's tracepoints, besides those of the table in force. table: may be NULL. -ENXIO: there

@@ -65,7 +65,7 @@ static struct thread *threads;
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_user_calls);
 
-/* Makes room for open calls. Caller holds the recording's lock. */
+/* Makes room for open calls. Caller must hold the recording's lock. */
 int fkt_user_calls_make(bool are_wanted)
 {
 	struct thread *made;

@@ -44,7 +44,7 @@
 	FKT_UNLESS_LEFT_OUT(name)(struct trace_event_data_offsets_##name { tstruct; };)
 #include FKT_HEADER
 
-/* What the fields are: the array that the kernel makes the file "format" of. */
+/* The fields: the array that the kernel makes the file "format" of. */
 #include <trace/stages/stage4_event_fields.h>
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print) \

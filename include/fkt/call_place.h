@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Functions and instructions of the kernel, as FKT_START and FKT_EXCHANGE (ioctl.h) are given them:
+ * Functions and instructions of the kernel, as arguments of FKT_START and FKT_EXCHANGE (ioctl.h):
  * fkt_instruments.calls, fkt_instruments.entries and fkt_instruments.instructions.
  */
 #ifndef FKT_CALL_PLACE_H

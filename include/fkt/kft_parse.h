@@ -10,7 +10,7 @@
 
 /* ---- functions ---- */
 
-/* Whether the character may be in the name. kind: enum fkt_kft_function_kind. */
+/* Returns whether the character may be in the name. kind: enum fkt_kft_function_kind. */
 static inline int fkt_kft_is_of_name(char c, __u32 kind, int is_pattern)
 {
 	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')

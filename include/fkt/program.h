@@ -70,7 +70,7 @@ enum fkt_from {
 #define FKT_HOW_SIGNED 16 /* the narrowing shift to the right is arithmetic */
 #define FKT_HOW_ALL 31
 
-/* What is computed only if a program asks for it. */
+/* Values that are computed only if a program asks for them. */
 enum fkt_context {
 	FKT_CONTEXT_PID = 0, /* process (tgid) */
 	FKT_CONTEXT_TID = 1,
@@ -94,7 +94,7 @@ enum fkt_context {
 	FKT_CONTEXTS = 14,
 };
 
-/* What the word points to. */
+/* Type of the structure that the word points to. */
 enum fkt_file_of {
 	FKT_FILE_OF_FILE = 0, /* struct file */
 	FKT_FILE_OF_PATH = 1, /* struct path */

@@ -417,7 +417,7 @@ FKT_USER_INLINE void fkt_user_emit(struct fkt_user_event *event, __u32 plain_id,
 		struct fkt_user_value copy[FKT_USER_MOST_VALUES];
 		unsigned int i;
 
-		/* A function that sees `values` itself would have them in memory in all cases. */
+		/* A copy, so that the compiler need not keep `values` in memory when the number is known. */
 		memset(copy, 0, sizeof(copy));
 #define FKT_USER_COPY(i) \
 	if ((i) < n)     \

@@ -30,7 +30,7 @@ FKT_USER_UNSEEN static inline __u64 fkt_word(__u64 clock, __u32 id, __u32 arg);
 
 #include <fkt/user_ring.h>
 
-/* With -std=c11 the first header of the C library decides what all of them declare. */
+/* With -std=c11, the first header of the C library that is included decides what its headers declare. */
 #if defined(__GLIBC__) && !defined(__USE_MISC)
 #error "fkt/user.h: include it before other headers, or compile with -std=gnu11"
 #endif
@@ -56,7 +56,7 @@ extern "C" {
 #define FKT_USER_BARRIER() __asm__ volatile("" ::: "memory")
 
 /*
- * What a thread knows of its ring. It lies in a page that is zeros in a child process: there, `words` says that there
+ * A thread's state of its ring. It lies in a page that is zeros in a child process: there, `words` says that there
  * is no ring.
  */
 struct fkt_user_thread {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Places in user programs, as FKT_START and FKT_EXCHANGE (ioctl.h) are given them: fkt_instruments.users. */
+/* Places in user programs, as arguments of FKT_START and FKT_EXCHANGE (ioctl.h): fkt_instruments.users. */
 #ifndef FKT_USER_PLACE_H
 #define FKT_USER_PLACE_H
 

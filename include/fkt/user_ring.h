@@ -39,7 +39,7 @@
 #define FKT_USER_NAME_BYTES 104 /* at most, of the socket's name, with a terminating zero */
 #define FKT_USER_TEXT_BYTES 2048 /* at most, of a definition, without a terminating zero */
 #define FKT_USER_HEADER_BYTES 4096 /* the words' offset in the memory */
-/* The first word of an event that is being written, with this many words after it. No event has the id 0. */
+/* First word of an unfinished event, with this many words after it. No event has the id 0. */
 #define FKT_USER_UNFINISHED(words) ((__u64)(words) << FKT_ARG_SHIFT)
 #define FKT_USER_EVENT_NUMBERS 8192 /* events with names, at most: their number has 13 bits */
 

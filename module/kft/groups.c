@@ -108,7 +108,7 @@ static void add_group(struct fkt_kft_symbols *set, const struct fkt_kft_function
 	group->is_pattern = function->kind == FKT_KFT_NAME && strpbrk(group->name, "*?");
 }
 
-/* Those with their own minima, then single names, then longer patterns. */
+/* Orders the groups: those with their own minima, then single names, then longer patterns. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct fkt_kft_group *left = a, *right = b;
@@ -122,7 +122,7 @@ static int compare_groups(const void *a, const void *b)
 		return right->is_pattern ? -1 : 1;
 	if (left->is_pattern && left_bytes != right_bytes)
 		return left_bytes > right_bytes ? -1 : 1;
-	/* As they were written: the order of equal ones is that of their places in the text. */
+	/* Equal groups stay in the order of their places in the text. */
 	if (!left->function || !right->function)
 		return left->function ? -1 : right->function ? 1 : 0;
 	return left->function < right->function ? -1 : left->function > right->function;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a recording of /proc/kft has recorded, in memory. */
+/* The log of a recording of /proc/kft, in memory. */
 #ifndef FKT_KFT_LOG_H
 #define FKT_KFT_LOG_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes a table of instruments of a configuration of KFT (fkt-kft(5)), as lib/instrument/kft_plan.cc does with
- * fkt_record --kft. What only the tools can do is refused, with the place in the configuration.
+ * fkt_record --kft. Features of the tools alone are refused, with the place in the configuration.
  */
 
 #include <linux/kernel.h>
@@ -284,7 +284,7 @@ static u32 count_probes(const struct fkt_kft_plan *plan)
 
 static int make_places(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 {
-	/* In both tables each function is recorded once, in that of entries it may also be watched. */
+	/* Each function is recorded once in both tables; in that of entries it may also be watched. */
 	const u32 most = 2 * plan->symbols.count + FKT_KFT_ROLES;
 	u32 i;
 	int err = 0;

@@ -38,7 +38,7 @@ struct fkt_kft_plan {
 	u32 recorded; /* functions whose calls are recorded */
 	u32 by_probe; /* those of them with a return probe */
 	u32 logentries;
-	/* What FKT_START takes. */
+	/* Arguments of FKT_START. */
 	struct fkt_instruments given;
 	struct fkt_instrument instruments[FKT_KFT_INSTRUMENTS];
 	struct fkt_calls calls, entries;

@@ -43,7 +43,7 @@ static struct {
 	struct delayed_work look; /* queued while a recording is primed or goes on */
 } kft = { .lock = __MUTEX_INITIALIZER(kft.lock) };
 
-/* What is written to an open file. */
+/* Text that was written to an open file. */
 struct writing {
 	struct mutex lock; /* against other writers of the same open file */
 	char *text; /* NULL: nothing yet */
@@ -54,7 +54,7 @@ struct writing {
 
 /* ---- errors ---- */
 
-/* Callers hold the lock. */
+/* Caller must hold the lock. */
 static void say(const char *fmt, ...)
 {
 	va_list arguments;
@@ -113,7 +113,7 @@ static int say_errno(const char *what, int err)
 	return err;
 }
 
-/* ---- commands and configurations; callers hold the lock ---- */
+/* ---- commands and configurations; callers must hold the lock ---- */
 
 static bool is_going_on(void)
 {
@@ -339,7 +339,7 @@ static bool is_unfinished(const char *text, u32 bytes)
 	return true;
 }
 
-/* The text behind `before` is new. Callers hold the locks. */
+/* Handles the text behind `before`, which is new. Caller must hold both locks. */
 static int take_text(const struct file *file, struct writing *writing, u32 before)
 {
 	int err;

@@ -406,7 +406,7 @@ static u64 until_primed(const struct fkt_kft_run *run)
 	return run->primed_by ? 0 : until(&run->plan->config->prime);
 }
 
-/* Does what is due. Returns the jiffies until the next look is; 0: it is complete. */
+/* Does the work that is due. Returns the jiffies until the next look; 0: the recording is complete. */
 unsigned long fkt_kft_run_look(struct fkt_kft_run *run)
 {
 	enum fkt_kft_cause cause;

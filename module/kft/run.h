@@ -32,7 +32,7 @@ enum fkt_kft_cause {
 	FKT_KFT_BY_ROOM, /* the buffer was full */
 };
 
-/* What is done with a recording as soon as its functions are armed. */
+/* What is done with a recording when its functions have been armed. */
 enum fkt_kft_first {
 	FKT_KFT_AS_IT_SAYS, /* it is primed now, or when the configuration says it */
 	FKT_KFT_PRIME_NOW,

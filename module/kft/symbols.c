@@ -66,7 +66,7 @@ DEFINE_STATIC_CALL(fkt_kft_module_of_code, any_module);
 /* Returns whether the kernel forbids kprobes at the address. */
 DEFINE_STATIC_CALL(fkt_kft_is_unprobed, not_unprobed);
 
-/* What fkt_calls exports, while it is held. */
+/* Functions that fkt_calls exports, while it is held. */
 struct tracer {
 	unsigned long (*symbol)(const char *name);
 	bool (*may_trace)(unsigned long function);

@@ -216,7 +216,7 @@ static bool take_error_name(const struct compiler *c, const struct fkt_kft_word 
 	long err;
 
 	for (err = 1; err <= MAX_ERRNO; err++) {
-		/* With the minus; a number if the kernel does not know names, which a word here is not. */
+		/* With the minus. Without names in the kernel it is a number, which no word is equal to. */
 		scnprintf(name, sizeof(name), "%pe", ERR_PTR(-err));
 		if (fkt_kft_is(&c->p, word, name)) {
 			*number = err;

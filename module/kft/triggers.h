@@ -9,7 +9,7 @@ struct fkt_kft_error;
 struct fkt_kft_symbol;
 struct fkt_kft_trigger;
 
-/* What a condition needs besides its program. */
+/* Requirements of a condition besides its program. */
 struct fkt_kft_needs {
 	u64 shortest; /* ticks: the condition is false for shorter calls */
 	bool of_task; /* the condition uses words that return probes do not have */
