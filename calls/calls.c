@@ -415,9 +415,9 @@ static int arm(const struct fkt_calls_plan *plan)
 }
 
 /*
- * Traces the functions of this plan too, besides those that are traced. Only its shortest durations count otherwise, if
- * they are less. Returns an errno as fkt_calls_begin(): then the caller must go back to the previous plan
- * with fkt_calls_disarm().
+ * Traces the functions of this plan too, besides those that are traced. Of the rest of the plan only the shortest
+ * durations are used, if they are less. Returns an errno as fkt_calls_begin(): then the caller must go back to the
+ * previous plan with fkt_calls_disarm().
  */
 int fkt_calls_arm(const struct fkt_calls_plan *plan)
 {

@@ -45,7 +45,7 @@ struct fkt_instrument_table {
 	struct fkt_instrument_slot *slots;
 	u32 count;
 	u32 threads; /* fkt_instruments.threads */
-	u32 handed_on; /* first instruments whose counts and histograms the next table has taken over */
+	u32 handed_on; /* instruments, the first ones, whose counts and histograms the next table has taken over */
 	/* The places: NULL if there are none. */
 	struct fkt_call_table *calls, *entries, *instructions;
 	struct fkt_point_table *points;

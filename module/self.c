@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The recording's events about itself: events that the module writes (what the drain does, clock readings, changes of
- * the mask and of instruments), and how much of the recording its owner's threads and the drain cause themselves. If
- * writing one page generates about a page of events, the recording feeds on itself. That
- * share is computed from a sample of the pages taken from the rings, so that no probe has to count.
+ * Events that the module itself writes (what the drain does, clock readings, changes of the mask and of instruments),
+ * and the share of the recording that its owner's threads and the drain cause themselves. If writing one page generates
+ * about a page of events, the recording feeds on itself. The share is computed from a sample of the pages taken from
+ * the rings, so that no probe has to count.
  */
 
 #include <linux/irqflags.h>

@@ -45,7 +45,7 @@ struct fkt_called {
  * recorded exit, a return probe, or values other than the context word.
  */
 struct fkt_keep {
-	__u64 shortest; /* ticks: shortest call that is held */
+	__u64 shortest; /* ticks: shorter calls are not held */
 	__u32 where; /* FKT_KEEP_IN_*: in which contexts calls are held; 0: in none */
 	__u32 levels; /* at most so many levels below the recorded call; 0: all */
 	__u32 percent; /* at least this share of the recorded call's duration; at most 100; 0: all */

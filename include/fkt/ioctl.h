@@ -314,7 +314,7 @@ struct fkt_hit_counts {
 	__u64 kept; /* hits with which the action was done; its events may be lost (fkt_status.lost) */
 	__u64 dropped; /* by their program */
 	__u64 missed[FKT_MISSED_REASONS]; /* by enum fkt_missed */
-	/* The rest is the same for every instrument: it counts calls of all instruments and tasks. */
+	/* The rest counts calls of all instruments and tasks together. */
 	__u64 too_short; /* calls shorter than fkt_called.shortest */
 	__u64 taken; /* calls of functions with another direct call at their entry (BPF), or replaced by livepatch */
 };
@@ -465,7 +465,7 @@ struct fkt_fired {
 	__u32 id; /* as in struct fkt_condition_set */
 	__u32 cpu;
 	__u32 pid;
-	__u32 instrument; /* index of the instrument whose hit it is, plus 1: `id` is 0; 0: it is an event */
+	__u32 instrument; /* of a hit: index of its instrument, plus 1, and `id` is 0; else 0 */
 	char task[16];
 };
 

@@ -135,7 +135,7 @@ static inline int fkt_kft_is_statement(const struct fkt_kft_parser *p, const str
 	return 0;
 }
 
-/* Notes the statement's place; an error if the configuration has it already. */
+/* Stores the statement's place. Returns 0 and sets the error if the configuration has it already. */
 static inline int fkt_kft_once(struct fkt_kft_parser *p, enum fkt_kft_key key, const struct fkt_kft_word *word)
 {
 	if (fkt_kft_says(p->config, key))

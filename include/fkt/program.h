@@ -184,7 +184,7 @@ struct fkt_insn {
 struct fkt_program {
 	__u16 insns;
 	__u16 texts;
-	__u16 words; /* at most, of the event */
+	__u16 words; /* that a run emits at most */
 	__u16 zero;
 	struct fkt_insn insn[]; /* then char text[texts][FKT_PROGRAM_TEXT_BYTES] */
 };

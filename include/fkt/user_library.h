@@ -4,7 +4,7 @@
  * other languages (Python with ctypes, Rust, Go). C and C++ programs include fkt/user.h, which costs less and needs no
  * library; a program that is linked with it may do both, and has one ring per thread all the same.
  *
- * All functions may be called from any thread. They do nothing while the program is not recorded.
+ * All functions may be called from any thread. Nothing is written while the program is not recorded.
  */
 #ifndef FKT_USER_LIBRARY_H
 #define FKT_USER_LIBRARY_H

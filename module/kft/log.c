@@ -222,7 +222,7 @@ static u32 around_call(const struct fkt_kft_call *calls, u32 i, u32 around)
 
 #define OPEN_MOST 1000 /* entries searched for that of an exit, at most */
 
-/* Returns the place of the exit's entry, plus 1; 0: it was not seen. open: the innermost open entry's. */
+/* Returns the place of the exit's entry, plus 1; 0: not seen. open: the same of the innermost open entry. */
 static u32 entry_of(const struct fkt_kft_call *calls, u32 i, u32 open)
 {
 	u32 n;

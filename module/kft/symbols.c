@@ -476,7 +476,7 @@ static int compare_addresses(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* Sorts the symbols by address. The kernel lists its own in this order, and then those of modules, which are not. */
+/* Sorts the symbols by address. The kernel lists its own in this order, then those of modules, which are unsorted. */
 static void sort_by_address(struct fkt_kft_symbols *set)
 {
 	unsigned long lowest = ULONG_MAX;
