@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A traced call as its user sees it: what its frame keeps, what the user is called with, and the plan that says which
- * calls are traced. calls.h has the functions that trace them.
+ * A traced call as its user sees it: the words that its frame keeps, the functions of the user that are called, and the
+ * plan that says which calls are traced. calls.h has the functions that trace them.
  */
 #ifndef FKT_CALLS_CALL_H
 #define FKT_CALLS_CALL_H
@@ -20,8 +20,8 @@
  */
 #define FKT_CALLS_PERIOD_BITS 56
 /*
- * No call lasts that many ticks (100 days at 4 GHz). A duration that is longer has a change of the period in it, or is
- * negative, because the clock stepped back.
+ * No call lasts that many ticks (100 days at 4 GHz). If a duration is longer, the period changed during the call, or
+ * the duration is negative because the clock stepped back.
  */
 #define FKT_CALLS_TICK_BITS 55
 
@@ -34,7 +34,7 @@ struct fkt_call {
 	u64 entry; /* TSC at the entry: the low FKT_CALLS_PERIOD_BITS bits are true */
 };
 
-/* What a frame has of the calling task, if its thread number is below the plan's `threads`. */
+/* Words of the calling task in a frame, if its thread number is below the plan's `threads`. */
 struct fkt_call_task {
 	u64 off; /* ticks of the call during which the task was not on a CPU: fkt_call_on_cpu() */
 	u64 depth; /* fkt_call_depth() */
@@ -59,7 +59,7 @@ static inline u64 fkt_call_on_cpu(const struct fkt_call_task *task, u64 ticks)
 {
 	const u64 on = (ticks - task->off) & ((1ULL << FKT_CALLS_ON_CPU_BITS) - 1);
 
-	/* It would be negative, because the clocks of two CPUs differ. */
+	/* `on` would be negative, because the clocks of two CPUs differ. */
 	return on > ticks ? 0 : on;
 }
 
@@ -69,13 +69,13 @@ static inline const struct fkt_call_task *fkt_call_task_behind(const struct fkt_
 	return (const struct fkt_call_task *)(call + 1);
 }
 
-/* ... in a frame that keeps nothing. */
+/* A call in a frame that keeps nothing. */
 struct fkt_plain_call {
 	struct fkt_call call;
 	unsigned long body; /* address of the function's nop + FKT_CALLS_NOP_BYTES */
 };
 
-/* ... in FKT_CALLS_ARGUMENTS. */
+/* A call in FKT_CALLS_ARGUMENTS. */
 struct fkt_arguments_call {
 	struct fkt_call call;
 	u64 arguments[FKT_CALLS_ARGUMENT_WORDS]; /* the registers at the entry, in the arguments' order */
@@ -91,16 +91,16 @@ static inline u64 fkt_call_began(const struct fkt_call *call, u64 ticks)
 	const u64 now = rdtsc();
 	const u64 age = (now - call->entry) & ((1ULL << FKT_CALLS_PERIOD_BITS) - 1);
 
-	/* The second: it stepped back since the return. */
+	/* The second test: the clock stepped back since the return. */
 	if (unlikely(ticks >> FKT_CALLS_TICK_BITS || age < ticks || age >> FKT_CALLS_TICK_BITS))
 		return FKT_CALLS_NO_BEGIN;
 	return now - age;
 }
 
 /*
- * These are called in any context, NMI included; they must not sleep or be traced.
+ * The functions below are called in any context, NMI included; they must not sleep or be traced.
  *
- * A call returns. ticks: its duration, of which fkt_call_began() knows whether it is true; now: TSC at the return.
+ * A call returns. ticks: its duration, which fkt_call_began() checks; now: TSC at the return.
  */
 typedef void (*fkt_call_fn)(const struct fkt_plain_call *plain, u64 ticks, u64 now);
 /* As above. The arguments are those of the call, whatever the plan was when it began. */
@@ -117,19 +117,19 @@ typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long b
  */
 typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
 				 const struct fkt_call_task *task);
-/* What becomes of a call in a frame whose calls may be held. */
+/* The fate of a call in a frame whose calls may be held. */
 enum fkt_call_held {
 	FKT_CALL_DONE, /* it was recorded, or is not of interest */
 	FKT_CALL_HOLD, /* it was dropped, and is held */
 };
 /*
- * A call in FKT_CALLS_HELD or FKT_CALLS_HELD_BRIEF returns. task: as above. If it is recorded, what it has called is
- * taken first, with fkt_calls_take_held().
+ * A call in FKT_CALLS_HELD or FKT_CALLS_HELD_BRIEF returns. task: as above. Before it is recorded, the held calls that
+ * it contains must be taken with fkt_calls_take_held().
  */
 typedef enum fkt_call_held (*fkt_call_held_fn)(const struct fkt_call *call, u64 ticks, unsigned long body,
 					       const struct fkt_call_task *task);
 
-/* A call that was held, and whose caller is recorded. */
+/* A held call that a recorded call contains. */
 struct fkt_held_call {
 	u64 entry; /* as in struct fkt_call */
 	u64 ticks; /* its duration */
@@ -140,31 +140,31 @@ struct fkt_held_call {
 
 typedef void (*fkt_take_held_fn)(const struct fkt_held_call *held, void *context);
 
-/* Which calls are held, and which of them a recorded call brings along. */
+/* Which calls are held, and which of them are recorded with a call that contains them. */
 struct fkt_calls_keep {
-	u64 shortest; /* ticks: shorter ones are not held */
-	u32 levels; /* below the recorded call, at most; 0: all */
-	u32 percent; /* of its duration, at least; 0: all */
-	u32 deepest; /* fkt_call_depth(), at most; 0: all */
-	bool in_task, in_interrupt; /* where they are held; neither: nothing is held */
+	u64 shortest; /* ticks: shorter calls are not held */
+	u32 levels; /* at most so many below the recorded call; 0: all */
+	u32 percent; /* at least this share of the recorded call's duration; 0: all */
+	u32 deepest; /* largest fkt_call_depth() of a held call; 0: all */
+	bool in_task, in_interrupt; /* contexts in which calls are held; neither: nothing is held */
 };
 
 struct fkt_calls_plan {
 	struct {
-		/* Addresses of functions as kallsyms has them. Changed: their order. */
+		/* Addresses of functions as in kallsyms. The array is reordered. */
 		unsigned long *functions;
 		unsigned int count;
 		u64 shortest; /* ticks: shorter calls are dropped before the functions below are called */
 	} frames[FKT_CALLS_FRAMES];
 	fkt_call_fn record; /* for functions in frames[FKT_CALLS_PLAIN] and frames[FKT_CALLS_BRIEF] */
 	fkt_call_arguments_fn record_arguments; /* for functions in frames[FKT_CALLS_ARGUMENTS] */
-	/* for the others; NULL if there are none; of FKT_CALLS_TASK, only the second */
+	/* for functions in the other frames, NULL if there are none; FKT_CALLS_TASK uses only the second */
 	fkt_call_ask_fn ask;
 	fkt_call_kept_fn record_kept;
 	fkt_call_held_fn record_held; /* for functions in frames[FKT_CALLS_HELD] and frames[FKT_CALLS_HELD_BRIEF] */
 	/*
-	 * Of frames with a struct fkt_call_task: threads with lower numbers are known. Of the plans that are armed one
-	 * after the other, these two are those of the first with such functions.
+	 * For frames with a struct fkt_call_task: words are known for threads with lower numbers. Once a plan with such
+	 * functions is armed, plans that are armed later use its values of these two.
 	 */
 	u32 threads;
 	struct fkt_calls_keep keep;
@@ -173,7 +173,7 @@ struct fkt_calls_plan {
 /* Calls of all functions that were traced and not recorded. */
 struct fkt_calls_totals {
 	u64 too_short;
-	/* Of functions that have another direct call at their entry, such as a BPF program's: there can be only one. */
+	/* Calls of functions with another direct call at their entry (a BPF program's): there can be only one. */
 	u64 taken;
 };
 

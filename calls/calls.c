@@ -125,7 +125,7 @@ static void on_exit(void *unused, struct task_struct *task)
 	unsigned int i, n, open = 0;
 
 	n = stack_trace_save(stack, MOST_FRAMES, 0);
-	/* The frames up to this function are of calls that return: those of the unwinder, which may be traced, too. */
+	/* Frames up to this function return: they may be of the unwinder, which may be traced, too. */
 	for (i = 0; i < n && stack[i] != caller; i++)
 		;
 	for (; i < n; i++)
@@ -170,7 +170,7 @@ static void wait_for_trampoline(void)
 	synchronize_rcu_tasks();
 }
 
-/* Lets the module be unloaded if no call is left that returns through it. Caller holds `lock`. */
+/* Lets the module be unloaded if no call is left that returns through it. Caller must hold `lock`. */
 static bool let_go(void)
 {
 	if (fkt_calls_in_flight())
@@ -193,7 +193,7 @@ static void look(struct work_struct *unused)
 	mutex_unlock(&lock);
 }
 
-/* Caller holds `lock`. */
+/* Caller must hold `lock`. */
 static int keep(void)
 {
 	int err;
@@ -226,7 +226,7 @@ static void set_shortest(const struct fkt_calls_plan *plan)
 	const u64 least = least_of(plan);
 	unsigned int frame;
 
-	/* Calls in flight may be in frames of which the plan has no functions. */
+	/* Calls in flight may be in kinds of frames without functions in the plan. */
 	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
 		WRITE_ONCE(fkt_calls_shortest[frame],
 			   plan->frames[frame].count ? plan->frames[frame].shortest : least);
@@ -254,7 +254,7 @@ static void set_user(const struct fkt_calls_plan *plan)
 
 /* ---- totals ---- */
 
-/* Sums when the user began, and when the last one ended. Protected by `lock`. */
+/* Sums at the begin of the present user, and at the end of the last one. Protected by `lock`. */
 static struct fkt_calls_totals at_begin, at_end;
 
 static struct fkt_calls_totals sum_totals(void)
@@ -280,7 +280,7 @@ void fkt_calls_totals(struct fkt_calls_totals *totals)
 }
 EXPORT_SYMBOL_GPL(fkt_calls_totals);
 
-/* Calls that began before are still dropped as too short, and the next user may change the function. */
+/* Drops calls in flight as too short from now on, so that the next user may change the functions. */
 static void forget_user(void)
 {
 	set_all_shortest(FOR_EVER);
@@ -293,7 +293,7 @@ static void forget_user(void)
 	static_call_update(fkt_calls_record, NULL);
 }
 
-/* Begins to count what frames of the plan need of each task. Called before the first of its functions is traced. */
+/* Begins to count per task for the plan's frames. Called before the first of the plan's functions is traced. */
 static int begin_tasks(const struct fkt_calls_plan *plan)
 {
 	const bool holds = plan->frames[FKT_CALLS_HELD].count || plan->frames[FKT_CALLS_HELD_BRIEF].count;
@@ -388,8 +388,8 @@ EXPORT_SYMBOL_GPL(fkt_calls_end);
 /* ---- another plan while calls are traced ---- */
 
 /*
- * Until the next call of set_shortest(), no call is dropped that this plan or the one in force asks for: a function may
- * be in two kinds of frames (fkt_plan_arm()), so all kinds get the smallest duration of all.
+ * Until the next call of set_shortest(), no call is dropped as too short for this plan or the one in force: a function
+ * may be in two kinds of frames (fkt_plan_arm()), so all kinds get the smallest duration of all.
  */
 static void lower_shortest(const struct fkt_calls_plan *plan)
 {
@@ -415,9 +415,9 @@ static int arm(const struct fkt_calls_plan *plan)
 }
 
 /*
- * Traces the functions of this plan too, besides those that are traced; of the rest of the plan only the shortest
- * durations count, if they are less. Returns an errno as fkt_calls_begin(): then the caller must go back to the plan
- * before with fkt_calls_disarm().
+ * Traces the functions of this plan too, besides those that are traced. Of the rest of the plan only the shortest
+ * durations are used, if they are less. Returns an errno as fkt_calls_begin(): then the caller must go back to the
+ * previous plan with fkt_calls_disarm().
  */
 int fkt_calls_arm(const struct fkt_calls_plan *plan)
 {
@@ -445,7 +445,7 @@ void fkt_calls_disarm(const struct fkt_calls_plan *plan)
 }
 EXPORT_SYMBOL_GPL(fkt_calls_disarm);
 
-/* Changes all shortest durations while calls are traced; calls that have begun are dropped or recorded by the new. */
+/* Changes all shortest durations while calls are traced, also for calls in flight. */
 void fkt_calls_set_shortest(u64 ticks)
 {
 	mutex_lock(&lock);
@@ -460,7 +460,7 @@ EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);
 
 /*
  * Called before the code of a module runs, and before its memory is freed. `lock` is taken with the notifiers'
- * semaphore held, and nothing that takes that semaphore is called under it: ftrace, static calls and tracepoints
+ * semaphore held, so that semaphore must never be taken under `lock`: ftrace, static calls and tracepoints
  * have notifiers, but call none. A user that begins meanwhile either has its functions in the plan when this is
  * called, or sees in the module's state that it is being unloaded (functions.c).
  */

@@ -10,8 +10,8 @@
 #include "traced.h"
 
 /*
- * Protects `traced`. Taken with the semaphore of the modules' notifiers held; nothing is done under it that takes
- * that one.
+ * Protects `traced`. Taken with the semaphore of the modules' notifiers held, so that semaphore must never be taken
+ * under this lock.
  */
 static DEFINE_MUTEX(lock);
 /* NULL: there is no user. */
@@ -74,7 +74,7 @@ static int arm(unsigned long *functions, unsigned int count, ftrace_func_t enter
 		allowed = fkt_functions_allow(functions, count, false);
 		return allowed > 0 ? fkt_traced_add(traced, functions, allowed) : allowed ?: -ENOENT;
 	}
-	/* It has no functions any more. */
+	/* `traced` has no functions any more. */
 	ops = make(functions, count, entered);
 	if (IS_ERR(ops))
 		return PTR_ERR(ops);
@@ -109,8 +109,8 @@ void fkt_entries_disarm(unsigned long *functions, unsigned int count)
 EXPORT_SYMBOL_GPL(fkt_entries_disarm);
 
 /*
- * Ends it. Returns true when `entered` does not run any more; false: ftrace has switched itself off after an error, and
- * goes on calling it until the next boot.
+ * Ends the tracing. Returns true when `entered` does not run any more; false: ftrace has switched itself off after an
+ * error, and goes on calling `entered` until the next boot.
  */
 bool fkt_entries_end(void)
 {

@@ -17,7 +17,7 @@
 /* ---- functions of the kernel that are not exported ---- */
 
 /*
- * They are called by static calls. With IBT a call through a pointer would have to lead to an ENDBR, which the kernel
+ * They are called by static calls. With IBT a call through a pointer must lead to an ENDBR, which the kernel
  * removes from functions whose address it never takes.
  */
 static unsigned long no_lookup(const char *name)
@@ -215,7 +215,7 @@ int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_
 	return order(functions, kept);
 }
 
-/* As fkt_functions_allow(), for functions that are traced: what is no function any more is left out. */
+/* As fkt_functions_allow(), for traced functions: addresses that are no functions any more are left out. */
 unsigned int fkt_functions_known(unsigned long *functions, unsigned int count)
 {
 	unsigned int i, kept = 0;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls that are held until it is known whether a caller of theirs is recorded (frames FKT_CALLS_HELD).
+ * Calls that are held until it is known whether a call that contains them is recorded (frames FKT_CALLS_HELD).
  *
- * Each task has a list of calls, in the order of their returns, in chunks of a page. A call that is dropped is
- * appended. What a call has called is at the end of the list when it returns: all that has begun since it began. If it
- * is recorded, these are taken out and given to the user; if it is dropped and is the outermost one, all are forgotten.
+ * Each task has a list of calls, in the order of their returns, in chunks of a page. A dropped call is appended. When a
+ * call returns, the calls that it contains are at the end of the list: all that began after it. If it is recorded,
+ * these are taken out and given to the user; if it is dropped and is the outermost one, the list is emptied.
  *
- * The per-CPU variable `fkt_held_at` has the place behind the last call of the task that runs on the CPU, and says all
- * of the list. The switch saves it for the previous task and loads that of the next one, so a task may use it with
+ * The per-CPU variable `fkt_held_at` points behind the last call of the task that runs on the CPU; the whole list can
+ * be found from it. The switch saves it for the previous task and loads that of the next one, so a task may use it with
  * preemption enabled: between two instructions it may move to another CPU, where it finds the same value. An interrupt
- * uses the list of the task that it interrupts. It appends calls behind those that are there, and takes or forgets none
- * that are not its own. So the interrupted code finds the place unchanged, or one further behind, and changes it with
- * an exchange that fails in the second case. In NMIs nothing is held.
+ * uses the list of the task that it interrupts. It appends calls at the end, and takes or forgets only its own. So the
+ * interrupted code finds `fkt_held_at` unchanged, or further behind, and changes it with an exchange that fails in the
+ * second case. In NMIs nothing is held.
  */
 
 #include <linux/gfp.h>
@@ -27,19 +27,19 @@
 #include "trampoline.h"
 
 /*
- * Shorter calls are not held; U64_MAX: none is, but for calls whose duration is none. Read by trampoline.S without a
- * lock.
+ * Shorter calls are not held; U64_MAX: no call is held, unless its duration is invalid. Read by trampoline.S without
+ * a lock.
  */
 u64 fkt_calls_held_shortest = U64_MAX;
 
 /*
- * Changed while no call is held: before `is_on` is set, and when it has been cleared and no code of this file runs for
- * a call any more.
+ * Changed while no call is held: before `is_on` is set, or after it was cleared and no code of this file runs for a
+ * call any more.
  */
 static struct fkt_calls_keep keep;
 /*
- * From `keep`, for the fast path of fkt_calls_hold(): calls of fewer levels than `levels` above the outermost one may
- * be held there, where preempt_count() has none of the bits `unlike`.
+ * Made from `keep` for the fast path of fkt_calls_hold(): calls of fewer than `levels` levels above the outermost one
+ * may be held, in contexts where preempt_count() has none of the bits `unlike`.
  */
 static struct {
 	u64 levels; /* 0: nothing is held */
@@ -51,20 +51,20 @@ static u32 count;
 static DEFINE_PER_CPU(u32, idle_saved); /* such a word for the CPU's idle task, whose thread number is 0 */
 static bool is_on, is_paused;
 
-/* NULL: the task has no chunk. The end of a chunk, never the begin of one that is not the first. */
+/* NULL: the task has no chunk. At the edge of two chunks, the end of the first, not the begin of the second. */
 static DEFINE_PER_CPU(struct fkt_held_call *, fkt_held_at);
 /* Calls of tasks without a chunk that were not held because there was none. */
 static DEFINE_PER_CPU(u64, lost_early);
 
 /* ---- places in a list ---- */
 
-/* The chunk of a place that is not NULL; the end of a chunk belongs to it. */
+/* Returns the chunk of a place that is not NULL; the end of a chunk belongs to it. */
 static struct fkt_held_chunk *chunk_of(const struct fkt_held_call *at)
 {
 	return (struct fkt_held_chunk *)(((unsigned long)at - 1) & ~(FKT_HELD_CHUNK_BYTES - 1UL));
 }
 
-/* Also of NULL. */
+/* Returns whether the place is the end of a chunk, or NULL. */
 static bool is_at_end(const struct fkt_held_call *at)
 {
 	return !((unsigned long)at & (FKT_HELD_CHUNK_BYTES - 1));
@@ -94,7 +94,7 @@ static struct fkt_held_call *as_end(struct fkt_held_call *at)
 	return at == chunk->calls && chunk->before ? &chunk->before->calls[FKT_HELD_CHUNK_CALLS] : at;
 }
 
-/* Whether a list that ends here has no calls. */
+/* Returns whether a list that ends here has no calls. */
 static bool is_empty(const struct fkt_held_call *at)
 {
 	const struct fkt_held_chunk *chunk = chunk_of(at);
@@ -109,7 +109,7 @@ static void give_chunks(struct fkt_held_chunk *first, const struct fkt_held_call
 	struct fkt_held_chunk *after;
 
 	for (; first != end; first = after) {
-		/* It changes that. */
+		/* fkt_held_give_chunk() changes `after`. */
 		after = first->after;
 		fkt_held_give_chunk(first);
 	}
@@ -123,7 +123,7 @@ static void give_chunks(struct fkt_held_chunk *first, const struct fkt_held_call
 static bool cut(struct fkt_held_call *from, struct fkt_held_call *to)
 {
 	struct fkt_held_chunk *chunk = chunk_of(to);
-	/* Read before: an interrupt that comes behind the exchange may append another chunk. */
+	/* Read before the exchange: an interrupt after it may append another chunk. */
 	struct fkt_held_chunk *rest = chunk == chunk_of(from) ? NULL : chunk->after;
 
 	if (this_cpu_cmpxchg(fkt_held_at, from, to) != from)
@@ -151,7 +151,7 @@ static struct fkt_held_call *append_chunk(struct fkt_held_call *at, bool *is_ful
 		fkt_held_give_chunk(chunk);
 		return NULL;
 	}
-	/* An interrupt that comes before this goes back to its own calls only, which are behind. */
+	/* An interrupt before this removes only its own calls, behind this one: it does not read last->after. */
 	if (last)
 		last->after = chunk;
 	return chunk->calls;
@@ -190,7 +190,7 @@ static struct fkt_held_call *append(void)
 	}
 }
 
-/* Whether calls are held here, in which nothing else is in the way. */
+/* Returns whether calls are held in this context. NMIs are excluded by has_list(). */
 static bool is_in_context(void)
 {
 	if (in_hardirq() || in_serving_softirq())
@@ -199,15 +199,15 @@ static bool is_in_context(void)
 }
 
 /*
- * Whether the task's list may be used. In NMIs it may not; and a dead task has none, because its number, by which the
- * switch would save it, may be another thread's.
+ * Returns whether the task's list may be used: not in NMIs; nor by a dead task, because the switch would save the list
+ * under its number, which may be another thread's.
  */
 static bool has_list(void)
 {
 	return !in_nmi() && !current->exit_state;
 }
 
-/* Forgets all that is held. Called when the outermost call returns, so nothing that was interrupted uses the list. */
+/* Empties the task's list. Called when the outermost call returns, so no interrupted code uses the list. */
 static void forget(void)
 {
 	struct fkt_held_call *at = this_cpu_read(fkt_held_at), *begin;
@@ -225,16 +225,16 @@ static void forget(void)
 	}
 }
 
-/* A call returns; task: fkt_tasks_known(). If it is the outermost one, what is held of its task is forgotten. */
+/* A call returns; task: fkt_tasks_known(). If it is the outermost one, its task's list is emptied. */
 void fkt_held_end(const struct fkt_call_task *task)
 {
 	if (fkt_call_depth(task) == 1 && has_list() && READ_ONCE(is_on))
 		forget();
 }
 
-/* ---- what a call has called ---- */
+/* ---- the calls that a call contains ---- */
 
-/* Returns where the calls begin that this one has called: all that have begun since it began. */
+/* Returns the place of the first call in the list that began after this one. */
 static struct fkt_held_call *first_of(const struct fkt_call *call, struct fkt_held_call *at)
 {
 	struct fkt_held_call *first = at, *one = at ? before(at) : NULL;
@@ -246,17 +246,17 @@ static struct fkt_held_call *first_of(const struct fkt_call *call, struct fkt_he
 	return first;
 }
 
-/* What is done with each of the calls; returns whether it stays held. */
+/* A pass over the held calls that a call contains: those for which stays() returns false are removed. */
 struct sieve {
 	bool (*stays)(const struct sieve *sieve, const struct fkt_held_call *held);
-	const struct fkt_call *call; /* that has called them */
+	const struct fkt_call *call; /* that contains them */
 	u64 ticks; /* its duration */
 	u32 depth; /* fkt_call_depth() */
 	fkt_take_held_fn take;
 	void *context;
 };
 
-/* Returns how many calls were lost between the place and the end of the list, and forgets that. */
+/* Returns the number of calls lost between the two places, and clears it. */
 static u64 take_lost(const struct fkt_held_call *from, const struct fkt_held_call *to)
 {
 	const struct fkt_held_chunk *first = chunk_of(from);
@@ -274,7 +274,7 @@ static u64 take_lost(const struct fkt_held_call *from, const struct fkt_held_cal
 }
 
 /*
- * Does it with the calls that the call has called. Returns how many calls were lost, of which it has made some or all.
+ * Does the pass. With `take`, returns how many calls were lost; not all of them need be calls that `call` contains.
  */
 static u64 sieve(const struct sieve *sieve)
 {
@@ -285,7 +285,7 @@ static u64 sieve(const struct sieve *sieve)
 		return 0;
 	one = first_of(sieve->call, at);
 	to = one;
-	/* What the loop has passed is its own; an interrupt only appends at the end. */
+	/* The calls up to `one` are owned by this loop; an interrupt only appends at the end. */
 	do {
 		at = this_cpu_read(fkt_held_at);
 		for (; as_end(one) != at; one = behind(one) + 1) {
@@ -296,7 +296,7 @@ static u64 sieve(const struct sieve *sieve)
 			to = behind(to);
 			*to++ = *held;
 		}
-		/* Before chunks are given back. */
+		/* Before cut() gives back chunks, which have the counts. */
 		if (sieve->take)
 			lost += take_lost(as_end(to), at);
 	} while (as_end(to) != at && !cut(at, as_end(to)));
@@ -307,7 +307,7 @@ static bool stays_untaken(const struct sieve *sieve, const struct fkt_held_call 
 {
 	const u32 level = held->depth - sieve->depth;
 
-	/* It came in an interrupt behind the clock's reading at the call's return. */
+	/* The held call began in an interrupt after the clock was read at the call's return. */
 	if (held->entry - sieve->call->entry > sieve->ticks)
 		return true;
 	if ((!keep.levels || level <= keep.levels) && held->ticks * 100 >= sieve->ticks * keep.percent)
@@ -316,9 +316,9 @@ static bool stays_untaken(const struct sieve *sieve, const struct fkt_held_call 
 }
 
 /*
- * Called for a call that is recorded, in a frame whose calls are held, with preemption disabled: takes the calls that
- * it brings along. task: fkt_tasks_known(), not NULL. Returns how many calls were not held because there was no room,
- * of which the call has made some or all.
+ * Called for a recorded call in a frame whose calls are held, with preemption disabled: takes the held calls that it
+ * contains. task: fkt_tasks_known(), not NULL. Returns how many calls could not be held for lack of memory; not all of
+ * them need be calls that this one contains.
  */
 u64 fkt_calls_take_held(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
 			fkt_take_held_fn take, void *context)
@@ -329,7 +329,7 @@ u64 fkt_calls_take_held(const struct fkt_call *call, u64 ticks, const struct fkt
 	};
 	u64 lost;
 
-	/* The second: the clock stepped back. */
+	/* The second test: the clock stepped back. */
 	if (!has_list() || ticks >> FKT_CALLS_TICK_BITS || !READ_ONCE(is_on))
 		return 0;
 	lost = sieve(&taking);
@@ -339,13 +339,13 @@ u64 fkt_calls_take_held(const struct fkt_call *call, u64 ticks, const struct fkt
 }
 EXPORT_SYMBOL_GPL(fkt_calls_take_held);
 
-/* Whether it may still be near enough to a call that is recorded: the one that has called this one, or further out. */
+/* Returns whether the held call is within keep.levels of the next outer call, which may still be recorded. */
 static bool stays_near(const struct sieve *sieve, const struct fkt_held_call *held)
 {
 	return held->depth - sieve->depth < keep.levels;
 }
 
-/* Of what the call has called, forgets what is too many levels below all that may still be recorded. */
+/* Forgets held calls in this one that are more than keep.levels below all calls that may still be recorded. */
 static void forget_deep(const struct fkt_call *call, u64 ticks, u32 depth)
 {
 	const struct sieve near = { .stays = stays_near, .call = call, .ticks = ticks, .depth = depth };
@@ -363,19 +363,19 @@ static void write_held(struct fkt_held_call *held, const struct fkt_call *call, 
 	held->body = body;
 	held->depth = depth;
 	held->context = preempt_count() >> SOFTIRQ_SHIFT;
-	/* There preempt_count() does not say it. */
+	/* With PREEMPT_RT, preempt_count() does not show softirqs. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && in_serving_softirq())
 		held->context |= SOFTIRQ_OFFSET >> SOFTIRQ_SHIFT;
 }
 
-/* fkt_calls_hold(), whatever is the case. */
+/* fkt_calls_hold(), all cases. */
 static noinline void hold_any(const struct fkt_call *call, u64 ticks, unsigned long body)
 {
 	const struct fkt_call_task *task = fkt_tasks_known(fkt_call_task_behind(call));
 	struct fkt_held_call *held;
 	u32 depth;
 
-	/* The second pairs with fkt_held_stop(). */
+	/* The test of `is_on` pairs with fkt_held_stop(). */
 	if (unlikely(!task || !READ_ONCE(is_on)))
 		return;
 	depth = fkt_call_depth(task);
@@ -395,7 +395,7 @@ static noinline void hold_any(const struct fkt_call *call, u64 ticks, unsigned l
 		write_held(held, call, ticks, body, depth);
 }
 
-/* Forgets what is held, if that is one chunk at most. Returns false if nothing was done. */
+/* Empties a list of at most one chunk. Returns false if nothing was done. */
 static __always_inline bool forget_few(struct fkt_held_call *at)
 {
 	struct fkt_held_chunk *chunk;
@@ -409,12 +409,12 @@ static __always_inline bool forget_few(struct fkt_held_call *at)
 }
 
 /*
- * A call in a frame whose calls are held was dropped. Any context; also called by trampoline.S, if the call was shorter
- * than those that may be recorded: then it is not shorter than keep.shortest, or is the outermost one.
+ * A call in a frame whose calls are held was dropped. Any context. Also called by trampoline.S for calls that are too
+ * short to be recorded, if they are not shorter than keep.shortest, or are the outermost call.
  */
 void fkt_calls_hold(const struct fkt_call *call, u64 ticks, unsigned long body)
 {
-	/* More than any call has if the frame is of another period. */
+	/* Larger than any depth if the frame is of another period. */
 	const u64 above = fkt_call_task_behind(call)->depth ^ READ_ONCE(fkt_tasks_mark);
 	struct fkt_held_call *at = this_cpu_read(fkt_held_at);
 
@@ -425,7 +425,7 @@ void fkt_calls_hold(const struct fkt_call *call, u64 ticks, unsigned long body)
 			hold_any(call, ticks, body);
 		return;
 	}
-	/* The second: it may have called others; before the first call of a chunk this is any number. */
+	/* The second test: it may contain held calls; before the first call of a chunk the value is arbitrary. */
 	if (unlikely(is_at_end(at) || (keep.levels && (s64)(at[-1].entry - call->entry) >= 0) ||
 		     this_cpu_cmpxchg(fkt_held_at, at, at + 1) != at))
 		return hold_any(call, ticks, body);
@@ -434,7 +434,7 @@ void fkt_calls_hold(const struct fkt_call *call, u64 ticks, unsigned long body)
 
 /* ---- switches of tasks; called with interrupts disabled, while calls are held or not ---- */
 
-/* Returns NULL if the task's thread number is too high, or it is dead: its number may be another thread's then. */
+/* Returns NULL if the task's number is too high, or the task is dead: then its number may be another thread's. */
 static u32 *saved_of(const struct task_struct *task)
 {
 	if (!task->pid)
@@ -482,7 +482,7 @@ void fkt_held_switch(const struct task_struct *prev, const struct task_struct *n
 		*leaves = save(at);
 		at = NULL;
 	}
-	/* What is not needed for the previous task stays for the next one if that has none. */
+	/* A chunk that the previous task does not need stays for the next one, if that has none. */
 	if (at && come) {
 		give_all(at);
 	} else if (at) {
@@ -531,16 +531,16 @@ static void start(void)
 {
 	/* Release: pairs with the acquire in fkt_held_switch(), which then uses `saved`, `count` and the pool. */
 	smp_store_release(&is_on, true);
-	/* With PREEMPT_RT, preempt_count() does not say everything. */
+	/* With PREEMPT_RT, preempt_count() does not show softirqs: no fast path if they are excluded. */
 	if (keep.in_task && (keep.in_interrupt || !IS_ENABLED(CONFIG_PREEMPT_RT)))
-		/* Release: likewise. */
+		/* Release: for fkt_calls_hold(), as above. */
 		smp_store_release(&fast.levels, keep.deepest ?: U32_MAX);
 	WRITE_ONCE(fkt_calls_held_shortest, keep.shortest);
 }
 
 /*
  * Until fkt_held_go_on() the lists and the pool do not change, so that an image of the memory, which is copied page by
- * page, has them as they are. No task may be switched meanwhile.
+ * page, has them in a consistent state. No task may be switched meanwhile.
  */
 void fkt_held_pause(void)
 {
@@ -555,8 +555,8 @@ void fkt_held_go_on(void)
 }
 
 /*
- * Begins to hold calls; does nothing if it has begun. Called before the first function is traced in a frame whose calls
- * are held. threads: as for fkt_switches_begin(). Returns 0 or -ENOMEM.
+ * Begins to hold calls; does nothing if that has begun. Called before the first function is traced in a frame whose
+ * calls are held. threads: as for fkt_switches_begin(). Returns 0 or -ENOMEM.
  */
 int fkt_held_begin(const struct fkt_calls_keep *asked, u32 threads)
 {

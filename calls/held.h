@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls that are held until it is known whether a caller of theirs is recorded. The lock of calls.c protects
+ * Calls that are held until it is known whether a call that contains them is recorded. The lock of calls.c protects
  * fkt_held_begin(), fkt_held_stop() and fkt_held_end_all().
  */
 #ifndef FKT_CALLS_HELD_H

@@ -20,20 +20,20 @@ module_param(held_pages, uint, 0644);
 MODULE_PARM_DESC(held_pages,
 		 "pages of 4 KiB for calls that are held until their caller returns, from the next recording on");
 
-/* Of held_pages. */
+/* Limits of held_pages. */
 #define LEAST_PAGES 8
 #define MOST_PAGES (1U << 20)
 
 struct fkt_held_pool fkt_held_pool;
 
-/* Of this CPU; used with interrupts disabled. */
+/* Free chunks of this CPU; used with interrupts disabled. */
 static DEFINE_PER_CPU(struct fkt_held_chunk *, spare);
 static DEFINE_PER_CPU(u32, spares);
 #define MOST_SPARES 16
 
 /*
- * The others: low half: number of the first one in the pool, plus 1; 0: there are none. High half: incremented at each
- * change, so that an exchange fails if the same chunk has gone and come back with another one behind it.
+ * Free chunks of all CPUs. Low half: number of the first one in the pool, plus 1; 0: there are none. High half:
+ * incremented at each change, so that an exchange fails if the same chunk was taken and given back meanwhile.
  */
 static u64 shared;
 
@@ -74,8 +74,8 @@ static struct fkt_held_chunk *pop_shared(void)
 }
 
 /*
- * Returns NULL if there is none. Only when the CPU's own chunks are used up does it take one of all CPUs, with a locked
- * instruction.
+ * Returns NULL if there is none. Takes a chunk of all CPUs, with a locked instruction, only if the CPU's own are used
+ * up.
  */
 struct fkt_held_chunk *fkt_held_take_chunk(void)
 {
@@ -130,14 +130,14 @@ int fkt_held_pool_make(void)
 	u32 i;
 
 	/*
-	 * Zeroed: an interrupt may read the time of a call that is appended, but not written yet. It must be of the
-	 * past.
+	 * Zeroed: an interrupt may read the time of a call that is appended, but not written yet. It must be a time in
+	 * the past.
 	 */
 	fkt_held_pool.chunks = __vmalloc((unsigned long)pages * FKT_HELD_CHUNK_BYTES,
 					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!fkt_held_pool.chunks)
 		return -ENOMEM;
-	/* One call that never ends must not leave the others without room. */
+	/* A call that never ends must leave room for other tasks. */
 	fkt_held_pool.most = pages / 4;
 	for (i = 0; i < pages; i++)
 		push_shared(&fkt_held_pool.chunks[i]);

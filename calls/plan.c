@@ -143,7 +143,7 @@ static int arm_frame(unsigned int frame, unsigned long *functions, unsigned int 
 		err = fkt_traced_add(ops, functions, allowed);
 		return err ?: allowed;
 	}
-	/* Not registered: modules had all its functions, and are gone. */
+	/* Not registered: all its functions were in modules that are gone. */
 	if (ops)
 		fkt_traced_free(ops);
 	traced[frame] = NULL;

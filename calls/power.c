@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a sleep of the machine does to calls (power.h): suspend to RAM, and hibernation. */
+/* Effects of a sleep of the machine on calls (power.h): suspend to RAM, and hibernation. */
 
 #include <linux/notifier.h>
 #include <linux/percpu.h>
@@ -14,8 +14,8 @@
 /* ---- calls during which the clock cannot be trusted ---- */
 
 /*
- * The number of the period, shifted (call.h). It tells apart what the TSC alone does not: a call that began before the
- * sleep, and one that began when the new TSC had come as far. At an entry the number is read before the TSC, at a
+ * The number of the period, shifted (call.h). It distinguishes calls that the TSC alone cannot: one that began before
+ * the sleep, and one that began when the new TSC had come as far. At an entry the number is read before the TSC, at a
  * return after it: a task that stops between the two for the length of the sleep has an old number with a new TSC, or
  * a new number at the return, and in both cases the call is in two periods. Written by the notifier only; read by
  * trampoline.S.
@@ -41,11 +41,11 @@ static struct notifier_block power_notifier = { .notifier_call = on_power };
 /* ---- calls that a sleep cuts off ---- */
 
 /*
- * What leads into S3 does not return: the kernel goes on at a stack pointer that it has saved before. In a hibernation
- * the functions that copy the memory return, but not in the image, which has them as they were in the middle of that.
- * Both lie between the two functions below, of which nothing is open at the second that is not open at the first:
- * syscore_suspend() and syscore_resume(), which call them, are in never_return.def. So what was counted at the first is
- * true at the second again. Both run on the only CPU that is online, in the same task, with interrupts disabled.
+ * The functions that lead into S3 do not return: the kernel goes on at a stack pointer that it has saved before. In a
+ * hibernation the functions that copy the memory return, but not in the image, which has them half done. All of them
+ * are called between the two functions below. The same traced calls are open at both of these, because
+ * syscore_suspend() and syscore_resume(), which call them, are in never_return.def. So the counts of the first are
+ * right for the second. Both run on the only CPU that is online, in the same task, with interrupts disabled.
  */
 static struct {
 	unsigned long open;

@@ -60,7 +60,7 @@ static int register_probes(void)
 }
 
 /*
- * Begins to watch, and to count for threads with lower numbers than `threads`; does nothing if it has begun. Caller
+ * Begins to watch, and to count for threads with lower numbers than `threads`; does nothing if that has begun. Caller
  * must trace no function in frames with a struct fkt_call_task yet. Returns 0, -EINVAL if `threads` is 0, -ENOENT if
  * the kernel does not have the tracepoints, or -ENOMEM.
  */

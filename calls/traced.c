@@ -126,7 +126,7 @@ void fkt_traced_drop(struct ftrace_ops *ops, const struct module *module)
 	memmove(&traced->nops[first], &traced->nops[last], (traced->count - first) * sizeof(traced->nops[0]));
 }
 
-/* Returns false if it traces nothing: modules had all its functions, and are gone. */
+/* Returns false if it traces nothing, because all its functions were in modules that are gone. */
 bool fkt_traced_is_registered(struct ftrace_ops *ops)
 {
 	return traced_of(ops)->is_registered;
@@ -181,8 +181,8 @@ int fkt_traced_add(struct ftrace_ops *ops, const unsigned long *nops, unsigned i
 }
 
 /*
- * Traces only those of its functions that are among these. Returns false if none is left: then it is not registered any
- * more. Without memory it goes on tracing the others.
+ * Traces only those of its functions that are in `nops`. Returns false if none is left: then it is not registered any
+ * more. If memory is short, it goes on tracing the others.
  */
 bool fkt_traced_keep(struct ftrace_ops *ops, const unsigned long *nops, unsigned int count)
 {

@@ -65,8 +65,8 @@ bool fkt_access_steer(const struct file *file, const struct file *owner)
 }
 
 /*
- * Returns whether `file` may read what the instruments of the recording that `owner` started have counted. These count
- * words of the kernel, so it takes what it takes to start them; to be of the same user is not enough.
+ * Returns whether `file` may read what the instruments of the recording that `owner` started have counted. The counts
+ * are of words of the kernel, so this takes the capability that starts instruments; the same user is not enough.
  */
 bool fkt_access_results(const struct file *file, const struct file *owner)
 {

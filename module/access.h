@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an opener may record. */
+/* Access control: what an opener may record. */
 #ifndef FKT_ACCESS_H
 #define FKT_ACCESS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Switches the hooks. A hook is on while one of its layers is recorded, or while the filter or the
- * condition needs it, so a module that records nothing costs nothing. Callers hold the recording's lock.
+ * condition needs it, so a module that records nothing costs nothing. Callers must hold the recording's lock.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -2,7 +2,7 @@
 #ifndef FKT_BOOT_CONFIG_H
 #define FKT_BOOT_CONFIG_H
 
-/* Tells in the kernel's log what is wrong with the configuration on the kernel's command line. */
+/* Logs what is wrong with the configuration on the kernel's command line. */
 void fkt_boot_config_check(void);
 
 #endif /* FKT_BOOT_CONFIG_H */

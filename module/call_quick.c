@@ -43,7 +43,7 @@ static bool add_emitted(struct emitted *emitted, const struct fkt_insn *insn)
 		words = insn->size / 8U;
 	else if (insn->op != FKT_OP_EMIT)
 		return false;
-	/* Those words are emitted as they are. */
+	/* FKT_OP_EMIT_WORDS emits whole words, without changes. */
 	if (insn->op == FKT_OP_EMIT_WORDS && insn->how)
 		return false;
 	if ((insn->how & FKT_HOW_FROM) != FKT_FROM_WORD || insn->load || insn->offset || insn->left != insn->right ||
@@ -69,8 +69,8 @@ static bool emits_words(struct emitted *emitted, const struct fkt_program *progr
 }
 
 /*
- * Whether the first program does nothing but emit arguments as they are, so that it may as well run when the function
- * returns, if they are kept.
+ * Returns whether the first program only emits unmodified arguments: then it may run when the function returns, if the
+ * frame keeps the arguments.
  */
 bool fkt_call_quick_may_wait(const struct fkt_program *entry)
 {
@@ -84,7 +84,7 @@ u32 fkt_call_quick_task_flag(const struct fkt_program *program)
 {
 	const struct fkt_insn *insn = program->insn;
 
-	/* Behind tests that drop hits, too, and do nothing else. */
+	/* Tests before that one may only drop hits. */
 	for (; insn < program->insn + program->insns; insn++) {
 		const bool asks_context = (insn->how & FKT_HOW_FROM) == FKT_FROM_CONTEXT;
 
@@ -143,7 +143,7 @@ static void make_values(struct fkt_call_quick_values *values, const struct fkt_c
 			from = offsetof(struct fkt_arguments_call, arguments) + 8 * in.of[kept].word;
 			values->of_arguments = true;
 			if (mask > in.of[kept].mask) {
-				/* What the first program has narrowed is emitted as it is, or not here. */
+				/* More bits than the first program left are only supported for the whole word. */
 				if (mask != U64_MAX)
 					values->count = 0;
 				mask = in.of[kept].mask;
@@ -170,14 +170,14 @@ static const struct fkt_call_quick_values no_values = { .bytes = FKT_CALL_QUICK_
 
 /* ---- making ---- */
 
-/* Whether each call of a thread without the programs' flag is dropped, whatever the frame has and wherever it is. */
+/* Returns whether every call of a thread without the programs' flag is dropped: none is kept or missed. */
 static bool needs_flag(const struct fkt_call_slot *slot, const struct fkt_call_ask *ask)
 {
 	return ask->programs && ask->programs->task_flag && !ask->programs->entry->insns && !ask->programs->of_task &&
 	       slot->instrument->flag != FKT_FLAG_NOT_SELF;
 }
 
-/* Returns what the slot is to have as its body; 0: it is none of these places. */
+/* Returns fkt_call_quick_slot.body for the slot; 0: it has no fast path. */
 static u64 quick_body(const struct fkt_call_table *table, const struct fkt_call_quick_values *values, u32 at)
 {
 	const struct fkt_call_slot *slot = &table->slots[at];
@@ -257,7 +257,7 @@ int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form)
 
 	if (!values)
 		return -ENOMEM;
-	/* Those of other forms have no values here: their programs are not run when something returns. */
+	/* Other forms have no values on the fast path: they have no second program. */
 	for (i = 0; form == FKT_FORM_CALL && i < table->program_count; i++)
 		make_values(&values[i], &table->programs[i]);
 	for (i = 0; i <= table->last; i++)
@@ -277,7 +277,7 @@ int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form)
 	return 0;
 }
 
-/* The instruments have other counts now. Called before a probe can find `quick`, which may be NULL. */
+/* Stores the instruments' current counters in the slots. Called before probes can find `quick`, which may be NULL. */
 void fkt_call_quick_take_hits(struct fkt_call_quick *quick)
 {
 	u32 i;
@@ -287,7 +287,7 @@ void fkt_call_quick_take_hits(struct fkt_call_quick *quick)
 			quick->slots[i].hits = quick->instruments[i]->hits;
 }
 
-/* It must not be in force (fkt_mask_choose_quick()), and no probe may be using it. quick: may be NULL. */
+/* The table must not be in force (fkt_mask_choose_quick()), nor used by a probe. quick: may be NULL. */
 void fkt_call_quick_free(struct fkt_call_quick *quick)
 {
 	if (!quick)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions and instructions whose hits need least: each is recorded without values, or a call with some that are
- * arguments and results as they are, or it is only counted. What a hit of them needs is prepared here, so that all
- * tests that are the same for each hit are made when the table, the mask or a key changes, and none of them at a hit.
- * Probes look here first; what they do not find is in the table of all places (call_table.h), by which every hit can be
- * recorded.
+ * Fast path: functions and instructions whose hits need no program: an event without values, a call whose values are
+ * unmodified arguments and results, or a counter. Tests that do not depend on the hit are made when the table, the mask
+ * or a key changes. Probes look here first, and then in the table of all places (call_table.h).
  */
 #ifndef FKT_CALL_QUICK_H
 #define FKT_CALL_QUICK_H
@@ -19,9 +17,9 @@ struct fkt_hits;
 #define FKT_CALL_QUICK_VALUES 8
 
 /*
- * Programs that only emit arguments and results (call_hit.h), or arguments of a tracepoint: for each value where its
- * word is, and which of its bits it has, with their sign or without. The last FKT_CALL_QUICK_VALUES - count elements
- * come first and are not used, so that a probe counts up to 0.
+ * Values of programs that only emit arguments and results (call_hit.h), or arguments of a tracepoint: for each value
+ * its word's place, and the bits taken from it, with or without their sign. The first FKT_CALL_QUICK_VALUES - count
+ * elements are unused, so that a probe counts up to 0.
  */
 struct fkt_call_quick_values {
 	u64 head; /* the event's first word, without the time */
@@ -29,7 +27,7 @@ struct fkt_call_quick_values {
 	u64 commit; /* fkt_ring_to_commit() */
 	s64 first; /* - count */
 	u32 count; /* of values */
-	bool of_arguments; /* some are arguments: then the call must be in a frame that keeps these */
+	bool of_arguments; /* some are arguments: the call's frame must keep these */
 	u64 from[FKT_CALL_QUICK_VALUES]; /* bytes, in struct fkt_arguments_call; or among a tracepoint's arguments */
 	u64 mask[FKT_CALL_QUICK_VALUES];
 	u64 sign[FKT_CALL_QUICK_VALUES]; /* the highest bit of the mask, or 0 */
@@ -38,8 +36,8 @@ struct fkt_call_quick_values {
 /* 32 bytes: half a cache line. */
 struct fkt_call_quick_slot {
 	/*
-	 * The low half of the address of the function's body (call.h) or of the instruction, and in the high half what
-	 * is done with its hits. They are recorded without values if that makes it the address. 0: the slot is free.
+	 * Low half: the low half of the address of the function's body (call.h) or of the instruction. High half: what
+	 * is done with a hit; that of the full address means an event without values. 0: free slot.
 	 */
 	u64 body;
 	u64 head; /* the event's first word, without the time; or the number of a function with values, or of a flag */
@@ -89,7 +87,7 @@ static __always_inline u64 fkt_call_quick_place(const struct fkt_call_quick *qui
 static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_at(const struct fkt_call_quick *quick,
 									  u64 place)
 {
-	/* In this order, so that the compiler adds both in the address of what is read, not before. */
+	/* In this order, so that the compiler adds both in the address of the load, not before. */
 	return ((const struct fkt_call_quick *)((const void *)quick + place))->slots;
 }
 

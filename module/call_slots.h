@@ -14,7 +14,7 @@ struct fkt_call_quick;
 struct fkt_instrument_slot;
 struct fkt_program;
 
-/* What is seen of the functions. */
+/* Which hits of the functions are seen. */
 enum fkt_call_form {
 	FKT_FORM_CALL,
 	FKT_FORM_ENTRY,
@@ -24,11 +24,11 @@ enum fkt_call_form {
 /* 16 bytes, so that a probe finds it by a shift. */
 struct fkt_call_slot {
 	/*
-	 * Low half of what the call returns to from its nop (call.h): all code of the kernel lies in the last 2 GB of
-	 * the address space, so it says which address it is. 0: the slot is free.
+	 * Low half of the address after the function's nop (call.h). It identifies the function, because all code of
+	 * the kernel lies in the last 2 GB of the address space. 0: the slot is free.
 	 */
 	u32 body;
-	/* The low FKT_ARG_BITS bits; above them the number of its layer's bit in the mask, and FKT_CALL_*. */
+	/* Low FKT_ARG_BITS bits: number in the events; above them the bit number of its layer, and FKT_CALL_*. */
 	u32 number;
 	const struct fkt_instrument_slot *instrument;
 };
@@ -42,19 +42,19 @@ struct fkt_call_programs {
 	/* Equal programs have equal marks, in every table; different programs differ. The lowest bit is 0. */
 	u64 mark;
 	bool may_wait; /* fkt_call_quick_may_wait() */
-	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH: the second one asks for them */
-	/* 1 + number of a flag: the second one drops each call of a thread without it; 0: there is none. */
+	u32 of_task; /* bits of FKT_CALL_CPUTIME and FKT_CALL_DEPTH that the second program asks for */
+	/* 1 + number of a flag: the second program drops each call of a thread without it; 0: there is none. */
 	u32 task_flag;
 };
 
-/* What is asked of a function's calls, if its slot has FKT_CALL_ASKS. */
+/* Programs and further instruments of a function whose slot has FKT_CALL_ASKS. */
 struct fkt_call_ask {
 	const struct fkt_call_programs *programs; /* NULL: only an earlier table of the recording has the function */
 	bool exits; /* its event is that of the exit */
 	struct fkt_call_more *more; /* a further instrument on the function; NULL: there is none */
 };
 
-/* Its hits come after those of the instrument before. */
+/* A further instrument on a function: its hits come after those of the previous one. */
 struct fkt_call_more {
 	struct fkt_call_slot slot;
 	struct fkt_call_ask ask;
@@ -66,22 +66,22 @@ struct fkt_call_table {
 	u32 shift;
 	u32 last; /* number of the last slot */
 	struct fkt_call_ask *asks; /* by slot */
-	struct fkt_call_quick *quick; /* those that need least; NULL: there are none */
-	/* In the order of their kinds of frames, then those with a return probe; of other forms, as they were given. */
+	struct fkt_call_quick *quick; /* for the fast path; NULL: it has none of these */
+	/* Calls: by kind of frame, then those with a return probe. Other forms: in the order given. */
 	unsigned long *functions;
 	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
-	u64 shortest[FKT_CALLS_FRAMES]; /* ticks: of all of them; U64_MAX: there are none */
+	u64 shortest[FKT_CALLS_FRAMES]; /* smallest by kind of frame (ticks); U64_MAX: no functions */
 	u32 by_probe; /* number of functions that have a return probe */
-	u64 shortest_probed; /* likewise, of those */
+	u64 shortest_probed; /* smallest of the functions with a return probe (ticks); U64_MAX: none */
 	u32 count;
 	struct fkt_call_more *more;
 	u32 more_count;
 	u32 gone; /* functions of earlier tables, which may still have calls in flight */
-	u64 since; /* TSC when this table came into force: what begins later at a function that is gone is no hit */
+	u64 since; /* TSC when this table came into force: later calls of functions that are gone are no hits */
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;
 	u32 program_count;
-	/* FKT_CALL_DEPTH is asked for: all functions that are called through have frames that count it. */
+	/* A program asks for FKT_CALL_DEPTH: all functions that are called through have frames that count it. */
 	bool counts_depth;
 	/* as in struct fkt_calls */
 	u32 threads;

@@ -27,8 +27,8 @@ static_assert(FKT_CALL_KEPT < FKT_CALLS_MANY_WORDS);
 static_assert(64U << FKT_ARG_BITS <= FKT_CALL_ACTS);
 
 /*
- * Returns the address after the function's nop, which follows an ENDBR if there is one. What cannot be read is not
- * refused here: it may have been a function of a module that is gone, which fkt_calls_begin() leaves out.
+ * Returns the address after the function's nop, which follows an ENDBR if there is one. An unreadable address is not
+ * refused here: its module may have been unloaded, and fkt_calls_begin() leaves out such functions.
  */
 unsigned long fkt_call_body(unsigned long function)
 {
@@ -97,7 +97,7 @@ static int check_pair(struct fkt_call_table *table, enum fkt_call_form form, u32
 	if (programs->of_task && !table->threads)
 		return -EINVAL;
 	table->counts_depth |= programs->of_task >> FKT_CALL_DEPTH & 1;
-	/* It would never run. */
+	/* Only calls run the second program. */
 	return form != FKT_FORM_CALL && programs->exit->insns ? -EINVAL : 0;
 }
 
@@ -315,7 +315,7 @@ static void divide(struct minima *minima)
 	}
 }
 
-/* Whether one of the function's instruments asks for words of the task. */
+/* Returns whether one of the function's instruments asks for words of the task. */
 static bool is_of_task(const struct fkt_call_table *table, const struct fkt_called *called, u32 n)
 {
 	u32 i = 0;
@@ -347,7 +347,7 @@ static unsigned int frame_of(const struct fkt_call_table *table, const struct fk
 	return entry->words < FKT_CALLS_SOME_WORDS ? FKT_CALLS_SOME : FKT_CALLS_MANY;
 }
 
-/* Those with a return probe come last. */
+/* Returns the kind of frame; functions with a return probe come after all kinds. */
 static unsigned int order_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n,
 			     const struct minima *minima)
 {
@@ -367,7 +367,7 @@ static struct minima minima_of(const struct fkt_call_table *table, const struct 
 	return minima;
 }
 
-/* called: `n` of them, some of which are further instruments on the function before. */
+/* called: `n` elements, some of which are further instruments on the function of the previous one. */
 static void sort_by_frame(struct fkt_call_table *table, const struct fkt_called *called, u32 n)
 {
 	const struct minima minima = minima_of(table, called, n);
@@ -416,7 +416,7 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 	return before && before->function >= called->function ? -EINVAL : 0;
 }
 
-/* Whether what the program emits is the context of the call and nothing else, which is known of a held call, too. */
+/* Returns whether the program emits only the call's context word, which is stored for held calls too. */
 static bool emits_context_alone(const struct fkt_program *program)
 {
 	u32 i;
@@ -432,7 +432,7 @@ static bool emits_context_alone(const struct fkt_program *program)
 	return program->words == 1;
 }
 
-/* Whether calls of the function can be written when a caller of theirs is recorded. */
+/* Returns whether fkt_keep may hold calls of the function. */
 static bool may_be_kept(const struct fkt_call_table *table, const struct fkt_called *called)
 {
 	const struct fkt_call_programs *programs = &table->programs[called->program];
@@ -503,8 +503,8 @@ static int get_keep(struct fkt_call_table *table, const struct fkt_keep *keep)
 }
 
 /*
- * Returns false if the exchange would change what is kept, which is decided with the recording's first functions. The
- * table before may have none any more.
+ * Returns false if the exchange would change which calls are held: the recording's first functions decide that. The
+ * previous table may have no functions any more.
  */
 bool fkt_call_table_same_keep(const struct fkt_call_table *table, const struct fkt_call_table *before)
 {

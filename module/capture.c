@@ -70,7 +70,7 @@ static void halt_locked(struct fkt_recording *rec)
 	fkt_recording_end(rec, FKT_STOP_ASKED, 0);
 	/* Again: the thread in fkt_recording_end() may have been preempted before it cleared the mask. */
 	fkt_mask_clear();
-	/* These return when every probe that was running has returned. */
+	/* Both functions return when every probe that was running has returned. */
 	fkt_instruments_end(rec);
 	fkt_detach_all();
 	fkt_filter_stop();
@@ -234,7 +234,7 @@ void fkt_capture_closed(struct file *file)
 	kfree(file->private_data);
 }
 
-/* Puts the quick slots into force that the mask allows, whatever has become of the recording meanwhile. */
+/* Chooses the quick tables that the mask allows, also if the recording has ended meanwhile. */
 static void quicken(struct work_struct *work)
 {
 	struct fkt_recording *rec = container_of(work, struct fkt_recording, quicken);
@@ -319,7 +319,7 @@ static void set_keys(const struct fkt_start *start)
 		args || start->filter != FKT_FILTER_NONE || start->clock != FKT_CLOCK_TSC);
 }
 
-/* What FKT_START has read from user memory, and the output. Each pointer may be NULL. */
+/* Arguments of FKT_START in kernel memory, and the output. Each pointer may be NULL. */
 struct parts {
 	struct fkt_condition *condition;
 	struct fkt_instrument_table *instruments;

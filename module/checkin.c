@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page-cache check-in: the frames that the
- * probes wrote become the output file's page-cache pages. The file system's write_begin finds them
- * there, up to date, so nothing is copied; write-back stores them later.
+ * Page-cache check-in: the frames that the probes wrote become the output file's page-cache pages. The file system's
+ * write_begin finds them there, up to date, so nothing is copied; write-back stores them later.
  *
- * The ring page gets other frames at once: frames that have come back from the page cache if the kernel
- * allows that (checkout.c), as in the 2005 system, or the same number of newly allocated consecutive
- * ones. Where no frames come back, the old ones belong to the page cache, and the kernel reclaims them
- * like those of any other file.
+ * The ring page gets other frames at once: frames that have come back from the page cache if the kernel allows that
+ * (checkout.c), or the same number of newly allocated consecutive ones. Where no frames come back, the old ones belong
+ * to the page cache, and the kernel reclaims them like those of any other file.
  *
  * Write-back by itself would start only when memory fills up. A synchronising thread starts it when
  * three quarters of a ring's worth of bytes are waiting, so that neither memory nor the disk's queue

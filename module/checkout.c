@@ -211,7 +211,7 @@ struct page *fkt_checkout_frames(struct fkt_checkout *checkout, unsigned int cpu
 	spin_lock(&checkout->lock);
 	frames = list_first_entry_or_null(&checkout->returned, struct page, lru);
 	if (frames && page_to_nid(frames) != cpu_to_node(cpu)) {
-		/* They may suit another CPU. */
+		/* On another node: leave the frames for a CPU of that node. */
 		list_move_tail(&frames->lru, &checkout->returned);
 		frames = NULL;
 	}

@@ -33,7 +33,7 @@ static __always_inline u64 fkt_clock(void)
 	return rdtsc();
 }
 
-/* What the clock has more than the counter (ticks). Precondition: its source is FKT_CLOCK_TSC. */
+/* Returns the difference between clock and counter (ticks). Precondition: its source is FKT_CLOCK_TSC. */
 static __always_inline u64 fkt_clock_offset(void)
 {
 	return static_branch_unlikely(&fkt_key_clock) ? fkt_clock_added() : 0;

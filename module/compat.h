@@ -151,7 +151,7 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 	arguments[5] = regs->r9;
 }
 
-/* What is called for each symbol: without its module since 6.4. The modules' functions come by another call. */
+/* Called for each symbol: without its module since 6.4. Symbols of modules are listed by another function. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define FKT_SYMBOL_MODULE
 #define FKT_SYMBOLS_OF_TYPE const char *modname,
@@ -168,7 +168,7 @@ static inline const void *fkt_module_btf(const struct module *module, size_t *by
 {
 #ifdef CONFIG_DEBUG_INFO_BTF_MODULES
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-	/* It continues what the module has brought with it instead. */
+	/* This BTF continues the base that the module contains, not the kernel's. */
 	if (module->btf_base_data_size)
 		return NULL;
 #endif
@@ -195,7 +195,7 @@ static inline struct uprobe *fkt_uprobe_register(struct inode *inode, loff_t off
 #endif
 }
 
-/* The consumer may be called until fkt_uprobe_unregister_sync() returns, which ends it for all. */
+/* The consumer may still be called until fkt_uprobe_unregister_sync(), called once for all consumers, returns. */
 static inline void fkt_uprobe_unregister(struct uprobe *uprobe, struct inode *inode, loff_t offset,
 					 struct uprobe_consumer *consumer)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes lines of the file's catalogue into the stream (event DEFINE): what instruments that are added while it records
- * need to be shown by name. They are in complete pages before the first event that needs them can be written, so even a
- * file that is cut off has them.
+ * Writes lines of the file's catalogue into the stream (event DEFINE): names that instruments need which are added
+ * during the recording. The lines are in complete pages before the first event that needs them can be written, so even
+ * a truncated file has them.
  */
 
 #include <linux/delay.h>
@@ -78,8 +78,8 @@ static bool write_event(const char *lines, u32 bytes)
 
 /*
  * Writes lines that fkt_define_check() has found good. Returns -ENOBUFS if no page became free for a second, or
- * -ENODATA if the recording has ended by itself: then some of them may be written. Caller holds the lock of a recording
- * that is not parked and has begun.
+ * -ENODATA if the recording has ended by itself: then some of them may be written. Caller must hold the lock of a
+ * recording that is not parked and has begun.
  */
 int fkt_define(const struct fkt_recording *rec, const char *lines, u32 bytes)
 {
@@ -101,7 +101,7 @@ int fkt_define(const struct fkt_recording *rec, const char *lines, u32 bytes)
 		fkt_kick();
 		usleep_range(1000, 2000);
 	}
-	/* The file has them before what needs them, wherever it is cut off. */
+	/* So a file that is truncated anywhere has the lines before the events that need them. */
 	if (had_lines)
 		fkt_rings_close_open();
 	return 0;

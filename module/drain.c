@@ -151,7 +151,7 @@ enum next_look {
 /* Returns whether complete pages are written even if they are few. */
 static bool must_write_all(struct fkt_drain *d, bool park)
 {
-	/* Both are tested, so that none of them is still set when the pages are written. */
+	/* Both are tested, so that neither is still set when the pages are written. */
 	const bool is_asked = xchg(&fkt_waker.all, false), is_late = time_after_eq(jiffies, d->next_all);
 
 	if (!is_asked && !is_late && !park && !d->stopping)
@@ -252,7 +252,7 @@ static enum next_look look_at_rings(struct fkt_recording *rec, bool park)
 	/* The probe that lost the first event has already cleared the mask. */
 	if (READ_ONCE(fkt_full))
 		fkt_recording_end(rec, FKT_STOP_RING, 0);
-	/* So has the probe of the hit that ends the recording. */
+	/* The probe of the hit that ends the recording has already cleared the mask, too. */
 	if (READ_ONCE(fkt_stopped_by))
 		fkt_recording_end(rec, FKT_STOP_INSTRUMENT, 0);
 	return move_pages(rec, must_write_all(d, park));
@@ -402,7 +402,7 @@ int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const s
 	d->threads++;
 	fkt_filter_own(task);
 	fkt_self_start(task);
-	/* It has little to do, but if it runs late, events are lost. */
+	/* The thread has little to do, but if it runs late, events are lost. */
 	set_user_nice(task, MIN_NICE);
 	d->task = task;
 	wake_up_process(task);

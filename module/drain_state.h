@@ -51,7 +51,7 @@ struct fkt_drain {
 	u32 threads; /* threads created so far; changed under the recording's lock */
 	u32 ended; /* the last thread that has written all pages: it accesses nothing else of this structure any more */
 	u32 parks; /* times that the machine was about to sleep; changed under the recording's lock */
-	u32 parked; /* the last of these for which everything was written: nothing is, while `park` is that number */
+	u32 parked; /* the last park for which all pages were written: nothing is, while `park` has this number */
 	wait_queue_head_t changed; /* waiters for `ended` and `parked` */
 	const struct fkt_engine *engine; /* the one by which pages leave at present; fkt_inherit() changes it */
 	struct fkt_writeout writeout;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Flags of a recording, which instruments set and clear, and which conditions of others ask for. A flag is a byte of
- * its own, so that CPUs change different flags with plain stores. Other CPUs see a change a moment later.
+ * Flags of a recording, which instruments set and clear, and which the conditions of other instruments test. A flag is
+ * a byte of its own, so that CPUs change different flags with plain stores. Other CPUs see a change a moment later.
  */
 #ifndef FKT_FLAGS_H
 #define FKT_FLAGS_H

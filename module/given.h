@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a table of instruments is made of: structures in user memory, given with an ioctl, or in the kernel's, which the
+ * The parts of a table of instruments: structures in user memory, given with an ioctl, or in the kernel's, which the
  * module makes itself (kft/). All of them have addresses as 64-bit numbers.
  */
 #ifndef FKT_GIVEN_H

@@ -24,7 +24,7 @@ struct fkt_handler {
 	unsigned int users; /* instruments */
 };
 
-/* Protect each other. */
+/* `lock` protects the list and its handlers. */
 static LIST_HEAD(handlers);
 static DEFINE_MUTEX(lock);
 
@@ -49,7 +49,7 @@ static bool is_name(const char *name)
 	return length && length < FKT_HANDLER_NAME_BYTES;
 }
 
-/* fkt/handler.h */
+/* See fkt/handler.h. */
 int fkt_register_handler(const char *name, fkt_handler_fn function, struct module *owner)
 {
 	struct fkt_handler *handler;
@@ -75,7 +75,7 @@ int fkt_register_handler(const char *name, fkt_handler_fn function, struct modul
 }
 EXPORT_SYMBOL_GPL(fkt_register_handler);
 
-/* fkt/handler.h */
+/* See fkt/handler.h. */
 int fkt_unregister_handler(const char *name)
 {
 	struct fkt_handler *handler;

@@ -21,7 +21,7 @@
 
 #include "histogram.h"
 
-/* Rows that a hit looks at, from the one that its key's hash names: then the key is missed. */
+/* Rows that a hit tries, beginning with the one that its key's hash selects; after these the hit is missed. */
 #define TRIES 16
 
 /* States of a row; any other value is the hash of its key. */
@@ -50,7 +50,7 @@ static bool is_sound(const struct fkt_instrument *instrument)
 	       instrument->key_words <= FKT_HISTOGRAM_KEY_WORDS && instrument->is_signed <= 1;
 }
 
-/* Returns the bytes that it takes on each CPU. */
+/* Returns the bytes that the instrument's histogram takes on each CPU. */
 size_t fkt_histogram_bytes(const struct fkt_instrument *instrument)
 {
 	return is_sound(instrument) ? instrument->rows * sizeof(struct row) : 0;
@@ -106,7 +106,7 @@ static u32 bucket_of(const struct fkt_histogram *histogram, u64 value)
 	return 1 + min_t(u64, div64_u64(value, histogram->width), FKT_HISTOGRAM_BUCKETS - 2);
 }
 
-/* Returns what is no state of a row without key. */
+/* Returns the key's hash, which differs from ROW_FREE and ROW_CLAIMED. */
 static unsigned long hash_of(const u64 *key)
 {
 	u64 hash = 0;
@@ -127,7 +127,7 @@ static bool has_key(const struct row *row, const u64 *key)
 	return true;
 }
 
-/* Makes the row that of the key. Returns false if an interrupt has taken it. */
+/* Claims the free row for the key. Returns false if an interrupt has claimed it. */
 static bool claim(struct row *row, const u64 *key, unsigned long hash)
 {
 	u32 i;

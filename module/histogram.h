@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Histograms of the values of hits, by key: of each CPU its own, so that hits are counted without locks. */
+/* Histograms of the values of hits, by key. Each CPU has a table of its own, so that hits are counted without locks. */
 #ifndef FKT_HISTOGRAM_H
 #define FKT_HISTOGRAM_H
 

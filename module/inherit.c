@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The owner of a flight recorder died, which should have written its pages after the stop: they are written to the
- * output that it gave for that case. If it dies while it records, the drain thread writes them at the stop; if it dies
- * later, when that thread has nothing to write or has ended, the work item does that finishes the recording.
+ * output that it gave for that case. If it dies during the recording, the drain thread writes them at the stop. If it
+ * dies later, the work item that finishes the recording writes them, because the drain thread has ended or has nothing
+ * to write.
  */
 
 #include <linux/cred.h>
@@ -17,7 +18,7 @@
 #include "reader.h"
 #include "recording.h"
 #include "writeout.h"
-
+/* Makes the owner's pages those of an engine that writes. Called before the stop, or after the drain thread's end. */
 /* Makes the owner's pages those of an engine that writes. Called before the stop, or after the drain thread's end. */
 void fkt_inherit(struct fkt_recording *rec)
 {
@@ -70,7 +71,7 @@ void fkt_inherit_write(struct fkt_recording *rec)
 		return;
 	fkt_inherit(rec);
 	old = fkt_drain_write_for_owner(d);
-	/* The writes in flight would wake the drain thread alone. */
+	/* Polls, because writes in flight wake only the drain thread at their end. */
 	while (fkt_writeout_move(&d->writeout, d->engine, true, false) || fkt_writeout_busy(&d->writeout))
 		schedule_timeout_idle(1);
 	fkt_drain_write_for_self(old);

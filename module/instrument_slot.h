@@ -22,7 +22,7 @@ enum fkt_fate {
 	FKT_FATES = FKT_FATE_MISSED + FKT_MISSED_REASONS,
 };
 
-/* Hits of one CPU, which alone counts; each with one instruction, so interrupts cannot come between. */
+/* Counts of one CPU, changed only there, with one instruction each: an interrupt comes before or after it. */
 struct fkt_hits {
 	u64 of[FKT_FATES];
 };
@@ -31,12 +31,12 @@ struct fkt_hits {
 struct fkt_instrument_slot {
 	struct fkt_hits __percpu *hits;
 	u32 action; /* enum fkt_action */
-	u32 layer; /* number of its bit in the mask; of FKT_ACTION_START and FKT_ACTION_PRIME: of its own */
+	u32 layer; /* number of its bit in the mask; FKT_ACTION_START, FKT_ACTION_PRIME: a bit of their own */
 	u32 number; /* its index */
 	/* FKT_ACTION_SET, FKT_ACTION_CLEAR: FKT_FLAG_OF_TASK may be set; of the others FKT_FLAG_NOT_SELF or 0 */
 	u32 flag;
 	fkt_handler_fn handle; /* FKT_ACTION_HANDLER; else NULL */
-	struct fkt_handler *handler; /* that `handle` is of */
+	struct fkt_handler *handler; /* reference to the handler of `handle`; else NULL */
 	struct fkt_histogram *histogram; /* FKT_ACTION_HISTOGRAM; else NULL */
 	struct fkt_instrument given; /* what it was made from */
 };
@@ -45,7 +45,7 @@ struct fkt_instrument_table {
 	struct fkt_instrument_slot *slots;
 	u32 count;
 	u32 threads; /* fkt_instruments.threads */
-	u32 handed_on; /* instruments whose counts and histograms the next table has: the first ones */
+	u32 handed_on; /* instruments, the first ones, whose counts and histograms the next table has taken over */
 	/* The places: NULL if there are none. */
 	struct fkt_call_table *calls, *entries, *instructions;
 	struct fkt_point_table *points;

@@ -60,7 +60,7 @@ static u32 layer_of(const struct fkt_instrument *instrument)
 	}
 }
 
-/* bytes: of the histograms before it on each CPU; this one's are added. */
+/* bytes: of the previous histograms on each CPU; those of this one are added. */
 static int add_instrument(struct fkt_instrument_table *table, const struct fkt_instrument *instrument, size_t *bytes)
 {
 	struct fkt_instrument_slot *slot = &table->slots[table->count];
@@ -146,7 +146,7 @@ static int add_places(struct fkt_instrument_table *table, const struct fkt_instr
 	      add_functions(&table->instructions, instruments->instructions, FKT_FORM_INSTRUCTION, table, by);
 	if (err)
 		return err;
-	/* The tables of these are made of user memory alone. */
+	/* The functions below read user memory only. */
 	if (by == FKT_GIVEN_BY_KERNEL)
 		return instruments->points || instruments->users ? -EINVAL : 0;
 	if (instruments->points) {
@@ -252,7 +252,7 @@ static void take_hits(struct fkt_call_table *table)
 }
 
 /*
- * The instruments of `before` have their counts and histograms in `table` too from now on; `before` stays in use until
+ * `table` shares the counts and histograms of the instruments of `before` from now on; `before` stays in use until
  * it is freed. Called before a probe can find `table`.
  */
 void fkt_instrument_table_take_results(struct fkt_instrument_table *table, struct fkt_instrument_table *before)
@@ -301,7 +301,7 @@ int fkt_instrument_table_counts(const struct fkt_instrument_table *table, struct
 		return -ENXIO;
 	/* The number comes from user space and is used as an index. */
 	slot = &table->slots[array_index_nospec(counts->instrument, table->count)];
-	/* That of the CPU is only compared. */
+	/* The CPU's number is only compared, not used as an index. */
 	for_each_possible_cpu(cpu) {
 		if (counts->cpu != FKT_ALL_CPUS && counts->cpu != cpu)
 			continue;

@@ -2,14 +2,14 @@
 /*
  * The table of instruments that is in force, and its exchange while it records.
  *
- * An exchange arms the places that are new, then replaces one pointer, from which all probes take what they do with a
- * hit, then disarms the places that are gone. A hit is of the table that its probe finds; a place that is armed and is
- * not in that table (yet, or any more) has no hits. So recording, conditions and counters change in one step, and an
- * error, which only arming can have, leaves the table before in force.
+ * An exchange arms the new places, then replaces one pointer, from which all probes take what they do with a hit, then
+ * disarms the places that are gone. A hit belongs to the table that its probe finds; a place that is armed and not in
+ * that table has no hits. So recording, conditions and counters change in one step, and an error, which only arming can
+ * have, leaves the previous table in force.
  *
- * The table before is freed when no probe can be using it any more (wait_for_probes()), and only then, when no hit of
- * its places can be counted any more, are these disarmed. The recording cannot end meanwhile, because that takes the
- * lock which the exchange holds; if it ends by itself (limit, error), its hooks stay until FKT_STOP.
+ * When no probe can be using the previous table any more (wait_for_probes()), and so no hit of its places can be
+ * counted, these are disarmed and the table is freed. The recording cannot end meanwhile, because that takes the lock
+ * which the exchange holds; if it ends by itself (limit, error), its hooks stay until FKT_STOP.
  */
 
 #include <linux/fs.h>
@@ -63,7 +63,7 @@ static void wait_for_probes(void)
 	synchronize_rcu_tasks_rude();
 }
 
-/* ---- arming and disarming all kinds of places; callers hold the recording's lock ---- */
+/* ---- arming and disarming all kinds of places; callers must hold the recording's lock ---- */
 
 /* After an error the caller must call disarm() with the table in force, or end_places(). */
 static int arm(struct fkt_instrument_table *table, u64 *refused)
@@ -100,7 +100,7 @@ static void end_places(const struct fkt_instrument_table *table)
 	fkt_record_points_end();
 }
 
-/* ---- with the recording; callers hold its lock ---- */
+/* ---- with the recording; callers must hold its lock ---- */
 
 /*
  * Takes over `table`, which may be NULL, arms its places and puts it into force. refused: as in struct parts of
@@ -122,7 +122,10 @@ int fkt_instruments_begin(struct fkt_recording *rec, struct fkt_instrument_table
 	}
 	fkt_self_leave_out(fkt_instrument_table_leaves_out(table));
 	rcu_assign_pointer(fkt_instruments_now, table);
-	/* There is nothing to disarm. These have to know that the table is in force; of functions there may be many. */
+	/*
+	 * No earlier table, so nothing is disarmed: the calls only tell the probes that the table is in force. For
+	 * functions fkt_record_calls_settle() does so without visiting each of them.
+	 */
 	fkt_record_points_disarm(table->points);
 	fkt_record_module_probes_disarm(table->points);
 	fkt_record_calls_settle();
@@ -157,7 +160,7 @@ void fkt_instruments_free(struct fkt_recording *rec)
 
 /* ---- exchange ---- */
 
-/* Puts `table` into force in place of `before`, which may be NULL. Nothing can fail any more. */
+/* Puts `table` into force in place of `before`, which may be NULL. Cannot fail. */
 static void put_into_force(struct fkt_recording *rec, struct fkt_instrument_table *table,
 			   struct fkt_instrument_table *before)
 {
@@ -191,7 +194,7 @@ static int exchange_locked(struct fkt_recording *rec, struct fkt_instrument_tabl
 		return err;
 	err = arm(table, refused);
 	if (err) {
-		/* No probe has found it, but probes of its places may still be running. */
+		/* No probe has found `table`, but probes of its places may still be running. */
 		disarm(before);
 		return err;
 	}
@@ -220,13 +223,13 @@ static char *get_lines(const struct fkt_exchange *exchange)
 	return ERR_PTR(err);
 }
 
-/* Caller holds the recording's lock. */
+/* Caller must hold the recording's lock. */
 static int exchange_now(struct fkt_recording *rec, const struct file *file, struct fkt_instrument_table *table,
 			const char *lines, u32 bytes, u64 *refused)
 {
 	if (!fkt_recording_goes_on(rec, file) || rec->state != FKT_RECORDING || !rec->begun)
 		return -ENODATA;
-	/* Another recording of the file has begun meanwhile, with another clock. */
+	/* The file may have begun another recording meanwhile, with another clock. */
 	if (table->calls && rec->clock != FKT_CLOCK_TSC)
 		return -EOPNOTSUPP;
 	return exchange_locked(rec, table, lines, bytes, refused);

@@ -12,7 +12,7 @@ extern struct fkt_instrument_table __rcu *fkt_instruments_now;
 /*
  * Returns the table in force; NULL: there is none. For probes, with preemption disabled, in any context, also where RCU
  * does not watch: before a table is freed, every CPU has switched tasks (instruments.c). Pairs with the release in
- * put_into_force(); a hit must take it once, so that all of the hit is of one table.
+ * put_into_force(). A probe must call this once for a hit, so that it uses one table throughout.
  */
 static __always_inline const struct fkt_instrument_table *fkt_instruments(void)
 {

@@ -35,7 +35,7 @@ static void write_lines(char *text)
 	}
 }
 
-/* text: it is changed. -EPERM: the recording belongs to another user; -EINTR: the task is being killed. */
+/* Changes `text`. -EPERM: the recording belongs to another user; -EINTR: the task is being killed. */
 static int write_text(struct fkt_recording *rec, const struct file *file, char *text)
 {
 	int err = fkt_recording_lock(rec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is recorded at present (mask.h). */
+/* The mask and the quick tables that probes read (mask.h). */
 
 #include <asm/barrier.h>
 
@@ -21,7 +21,7 @@ const struct fkt_call_quick *fkt_call_quick = &none.quick;
 const struct fkt_call_quick *fkt_entry_quick = &none.quick;
 const struct fkt_call_quick *fkt_instruction_quick = &none.quick;
 
-/* From any context. Probes that run may still use those before. */
+/* Sets the three quick tables to an empty one. Any context. Running probes may still use the previous tables. */
 static void choose_none(void)
 {
 	WRITE_ONCE(fkt_call_quick, &none.quick);
@@ -37,7 +37,7 @@ void fkt_mask_clear(void)
 	choose_none();
 }
 
-/* Puts that of the table into force if mask and keys allow it, else one without places. table: may be NULL. */
+/* Sets *in_force to the table's quick part if mask and keys allow it, else to the empty one. table: may be NULL. */
 static void choose(const struct fkt_call_quick **in_force, const struct fkt_call_table *table, u64 mask)
 {
 	const struct fkt_call_quick *quick = table ? table->quick : NULL;
@@ -45,12 +45,12 @@ static void choose(const struct fkt_call_quick **in_force, const struct fkt_call
 	if (!quick || quick->layers & ~mask || static_key_enabled(&fkt_key_special) ||
 	    static_key_enabled(&fkt_key_trigger_events))
 		quick = &none.quick;
-	/* Release: a probe that finds it finds its slots, and the rings. */
+	/* Release: a probe that finds the table finds its slots, and the rings. */
 	smp_store_release(in_force, quick);
 }
 
 /*
- * Puts those of the instruments into force that mask and keys allow. Called after each change of the mask or of the
+ * Chooses the quick tables that mask and keys allow. Called after each change of the mask or of the
  * table in force, under the recording's lock; the keys change only while the mask is 0. instruments: may be NULL.
  */
 void fkt_mask_choose_quick(const struct fkt_instrument_table *instruments)
@@ -65,9 +65,9 @@ void fkt_mask_choose_quick(const struct fkt_instrument_table *instruments)
 	choose(&fkt_entry_quick, instruments->entries, mask);
 	choose(&fkt_instruction_quick, instruments->instructions, mask);
 	/*
-	 * The mask may be cleared without the lock (fkt_mask_clear(): first the mask, then these pointers). Either its
-	 * store to a pointer comes after that in choose(), or the mask is seen to have changed here. A hit that begins
-	 * the recording changes it, too; the drain then has this called again.
+	 * fkt_mask_clear() may run without the lock: it clears the mask, then the pointers. Either its stores to the
+	 * pointers follow those above, or the changed mask is seen here. A hit that begins the recording also changes
+	 * the mask; the drain then causes another call of this function.
 	 */
 	smp_mb();
 	if (READ_ONCE(fkt_mask) != mask)

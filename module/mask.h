@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is recorded at present: what each probe reads first. */
+/* The mask and the quick tables, which each probe reads first. */
 #ifndef FKT_MASK_H
 #define FKT_MASK_H
 
@@ -13,16 +13,16 @@ struct fkt_instrument_table;
 
 /* Layers recorded now; 0: none. Every probe reads this first, or the pointer fkt_call_quick. */
 extern u64 fkt_mask;
-/* In place of layers: the recording waits for a hit of an instrument in FKT_LAYER_WAITS. */
+/* In place of layers: the recording waits to be begun by a hit of an instrument in this layer. */
 #define FKT_LAYER_WAITS 63
 #define FKT_MASK_WAITS (1ULL << FKT_LAYER_WAITS)
-/* Likewise, before that: it is primed by a hit of an instrument in FKT_LAYER_PRIMES. */
+/* In place of layers: the recording waits to be primed by a hit of an instrument in this layer. */
 #define FKT_LAYER_PRIMES 62
 #define FKT_MASK_PRIMES (1ULL << FKT_LAYER_PRIMES)
 /*
- * The functions and instructions whose hits need least (call_quick.h), of the table in force: of calls, of entries and
- * of instructions; never NULL. For probes, with preemption disabled, in any context. One without places is in force
- * unless all layers of the places are in the mask, and a hit needs nothing but to be recorded or counted.
+ * Quick tables (call_quick.h) of the table in force: of calls, of entries and of instructions; never NULL. For probes,
+ * with preemption disabled, in any context. An empty one is in force unless all layers of its places are in the mask,
+ * and a hit needs nothing but to be recorded or counted.
  */
 extern const struct fkt_call_quick *fkt_call_quick, *fkt_entry_quick, *fkt_instruction_quick;
 

@@ -16,7 +16,7 @@ struct page;
 #define FKT_POW_MAX 16
 #define FKT_POW_DEFAULT 10
 
-/* What an open file is about, and its settings; in its private_data. */
+/* An open file's recording and settings; in its private_data. */
 struct fkt_opener {
 	struct fkt_recording *recording;
 	u32 pow; /* FKT_SETINITPOWPAGES */
@@ -43,7 +43,7 @@ struct fkt_page {
 	/* used by reader_mmap.c only: */
 	u32 number; /* place in the owner's mapping, or FKT_NO_NUMBER */
 	bool lent; /* lent to the owner, or was when the owner died */
-	u32 turn; /* the how manieth page lent since the stop it is, from 1; 0: it was lent before */
+	u32 turn; /* position among the pages lent since the stop, from 1; 0: lent before the stop */
 };
 
 /* The pages of one CPU. */

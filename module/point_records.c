@@ -21,7 +21,7 @@
 #include "point_records.h"
 
 static DEFINE_MUTEX(lock);
-/* What the module exports, while `users` is not 0. Both are protected by `lock`. */
+/* The table that the module exports, while `users` is not 0. Both are protected by `lock`. */
 static const struct fkt_record_types *types;
 static u32 users;
 
@@ -35,7 +35,7 @@ static int get_if_loaded(void)
 	if (!types) {
 		err = -ENOPKG;
 	} else if (types->version != FKT_RECORDS_VERSION) {
-		/* No user: users of another version are never counted. */
+		/* No reference is kept. */
 		symbol_put(fkt_record_types);
 		types = NULL;
 		err = -EPROTO;
@@ -73,7 +73,7 @@ void fkt_point_records_put(void)
 /* Returns NULL if no record is made of this tracepoint. The caller must have called fkt_point_records_get(). */
 const struct fkt_record_type *fkt_point_record_find(const char *name)
 {
-	/* Not changed while there is a user. */
+	/* `types` does not change while there is a user. */
 	return types->find(name);
 }
 

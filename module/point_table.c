@@ -29,7 +29,7 @@ static int take_description(struct fkt_point_slot *slot, const char __user *text
 	return 0;
 }
 
-/* Of a point whose program uses the tracepoint's own record. -ESTALE: it is not as FKT_POINT_RECORD said. */
+/* Sets the slot's record if its program uses the tracepoint's own. -ESTALE: it is not as FKT_POINT_RECORD said. */
 static int take_record(struct fkt_point_table *table, struct fkt_point_slot *slot, const struct fkt_point *point)
 {
 	if (point->probe)
@@ -161,7 +161,7 @@ struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrumen
 	return ERR_PTR(err);
 }
 
-/* Lets the module fkt_records go. No probe uses the table any more. */
+/* Drops the reference to the module fkt_records. Called when no probe uses the table any more. */
 void fkt_point_table_drop_records(struct fkt_point_table *table)
 {
 	if (table->has_records)

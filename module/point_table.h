@@ -17,14 +17,14 @@ struct tracepoint;
 struct fkt_point_slot {
 	const struct fkt_program *program;
 	const struct fkt_instrument_slot *instrument;
-	const struct fkt_point_table *table; /* that it is in */
+	const struct fkt_point_table *table; /* that contains the slot */
 	u32 number;
 	u32 arguments;
-	struct tracepoint *tracepoint; /* probes/points.c's; NULL: not found, or its module has gone */
+	struct tracepoint *tracepoint; /* set by probes/points.c; NULL: not found, or its module has gone */
 	const struct fkt_record_type *record; /* NULL: the program does not use it */
-	char name[FKT_POINT_NAME_BYTES]; /* of a probe: its module's */
+	char name[FKT_POINT_NAME_BYTES]; /* the tracepoint's; of a probe: its module's */
 	const char *probe; /* description of a module's probe; NULL: a tracepoint */
-	/* Each hit is recorded with arguments as they are, which needs no program; NULL: it is not so. */
+	/* Each hit is recorded with unmodified arguments, which needs no program; NULL: the program must run. */
 	const struct fkt_call_quick_values *quick;
 };
 
@@ -32,7 +32,7 @@ struct fkt_point_table {
 	struct fkt_point_slot *slots;
 	u32 count;
 	void *program_block; /* all programs */
-	/* probes/points.c's: the slots by the number of the hook that has their hits; NULL: none has */
+	/* Set by probes/points.c: the slots by the number of their hook; NULL: a hook without a slot. */
 	const struct fkt_point_slot **of_hook;
 	/* The module fkt_records is held: cleared by fkt_point_table_drop_records(). */
 	bool has_records;

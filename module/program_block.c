@@ -30,8 +30,8 @@ const struct fkt_program *fkt_program_take(const void *block, size_t bytes, size
 }
 
 /*
- * Returns the mark of these programs: equal ones have equal marks, and the lowest bit is 0. A call keeps it, so that
- * what the call kept is never given to other programs, whatever table is in force by then.
+ * Returns the mark of these programs: equal ones have equal marks, and the lowest bit is 0. A call keeps the mark, so
+ * that the words that it keeps are never given to other programs, even if another table is in force at its return.
  */
 u64 fkt_program_mark(const void *programs, size_t bytes)
 {

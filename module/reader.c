@@ -151,7 +151,7 @@ bool fkt_reader_readable(struct fkt_recording *rec, struct file *file)
 }
 
 /*
- * Flight recorder: lets pages be taken from now on, or makes them stay again. -EOPNOTSUPP: it is none, or
+ * Flight recorder: lets pages be taken from now on, or makes them stay again. -EOPNOTSUPP: it is no flight recorder, or
  * the drain thread writes its pages. Caller must hold the recording's lock.
  */
 int fkt_reader_leave(struct fkt_recording *rec, bool leave)

@@ -334,13 +334,13 @@ static bool lend_left(struct fkt_recording *rec)
 }
 
 /*
- * The owner died: moves all pages that it has to `list`, oldest first; they are older than those in
+ * The owner died: moves all its pages to `list`, oldest first; they are older than those in
  * their CPU's ring. Its file is closed, so no mapping is left, but its direct writes may still read the
  * frames: ->lent stays set for that.
  *
- * Pages lent since the stop come in the order in which the owner writes them: a write of its that is still under way
- * then writes the same page to the same place. Returns how many of these it has written, which are the first ones. If
- * there are such pages, those of a snapshot from before stay where they are: their place is taken.
+ * Pages lent since the stop come in the order in which the owner writes them: if one of its writes is still under way,
+ * it writes the same page to the same place. Returns how many of these pages the owner has written, which are the first
+ * ones. If there are such pages, those of an earlier snapshot are not moved: their place is taken.
  */
 static u32 lend_inherit(struct fkt_recording *rec, struct list_head *list)
 {

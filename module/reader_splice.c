@@ -407,7 +407,7 @@ static void drop_page(struct fkt_page *page, bool fetched)
 
 	if (!fetched)
 		c->discarded += page->events;
-	/* It was counted as written, and came back unsent. */
+	/* The page was counted as written, and came back unsent. */
 	if (!fetched && page->fetched)
 		c->written--;
 	fkt_page_unref(page);
@@ -424,7 +424,7 @@ static void fetch_reset(struct fkt_recording *rec, struct file *owner)
 		list_del(&page->node);
 		drop_page(page, take_mark(page) == FKT_ALL_SENT);
 	}
-	/* Their readers find them on no list, and drop them. */
+	/* The reads that copy from these pages find them on no list, and drop them. */
 	list_for_each_entry_safe(page, next, &fetch->reading, node) {
 		list_del_init(&page->node);
 		drop_page(page, false);

@@ -30,7 +30,7 @@ struct fkt_reader {
 	unsigned int next_cpu; /* where the next search for a page starts, for fairness */
 };
 
-/* What splice(2) and read(2) hand out (reader_splice.c). Protected by the reader's lock, except where noted. */
+/* Pages that splice(2) and read(2) hand out (reader_splice.c). Protected by the reader's lock, except where noted. */
 struct fkt_fetch {
 	struct fkt_page *page; /* the page being fetched */
 	u32 at; /* bytes of it that were handed out */

@@ -110,7 +110,7 @@ void fkt_recording_end(struct fkt_recording *rec, enum fkt_stop_reason reason, i
 	fkt_mask_clear();
 	WRITE_ONCE(rec->stop_clock, fkt_clock());
 	WRITE_ONCE(rec->error, error);
-	/* Pairs with the load-acquire in fkt_recording_glance(): if the reason is seen, so are error and clock. */
+	/* Pairs with the load-acquire in fkt_recording_fill_status(): if the reason is seen, so are error and clock. */
 	smp_store_release(&rec->reason, reason);
 	fkt_kick();
 	fkt_recording_wake_readers(rec);
@@ -130,7 +130,7 @@ void fkt_recording_drained(struct fkt_recording *rec)
  * Fills in the part of FKT_STATUS about the recording as a whole. Without the lock, so that it never
  * has to wait: the values may be of different moments while the state changes; exact once stopped.
  */
-void fkt_recording_glance(struct fkt_recording *rec, struct fkt_status *status)
+void fkt_recording_fill_status(struct fkt_recording *rec, struct fkt_status *status)
 {
 	/* While the hooks are still being switched on, the state is reported as idle: events would be missing. */
 	status->state = fkt_recording_begun(rec) ? READ_ONCE(rec->state) : FKT_IDLE;
@@ -149,7 +149,7 @@ void fkt_recording_glance(struct fkt_recording *rec, struct fkt_status *status)
 
 /*
  * Returns whether a process owns the recording. Copies its name, for which there are TASK_COMM_LEN bytes, and sets
- * *number to its number in the caller's pid namespace; 0: it is not in it.
+ * *number to its number in the caller's pid namespace; 0: it is not visible there.
  */
 bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *number)
 {
@@ -181,8 +181,8 @@ bool fkt_recording_is_unprimed(const struct fkt_recording *rec)
 }
 
 /*
- * A hit of the instrument with this index, whose action is FKT_ACTION_PRIME. Any context, preemption is disabled. As
- * fkt_recording_begin_by(), of which the comments hold here, too.
+ * A hit of the instrument with this index, whose action is FKT_ACTION_PRIME. Any context, preemption is disabled. The
+ * comments in fkt_recording_begin_by() apply here, too.
  */
 void fkt_recording_prime_by(struct fkt_recording *rec, u32 instrument)
 {
@@ -209,8 +209,8 @@ void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 	if (READ_ONCE(fkt_mask) != FKT_MASK_WAITS)
 		return;
 	/*
-	 * LOCK-prefixed, against other CPUs, once in a recording: of hits at the same time only one goes on. Before the
-	 * mask, so that fkt_recording_set_mask() does not take one that was cleared for one that waits.
+	 * LOCK-prefixed, against other CPUs, once in a recording: of simultaneous hits only one goes on. Before the
+	 * mask, so that fkt_recording_set_mask() does not take a cleared mask for one that waits.
 	 */
 	if (cmpxchg(&rec->started_by, 0, instrument + 1))
 		return;
@@ -225,8 +225,9 @@ void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 }
 
 /*
- * A hit has begun the recording. Its probe cannot take the lock, under which functions get their quick slots: until the
- * work item runs, the table of all functions serves them. Called from the drain thread, which must not take it either.
+ * A hit has begun the recording. Its probe cannot take the lock under which the quick tables are chosen, so this queues
+ * a work item; until that runs, the table of all functions serves the hits. Called from the drain thread, which must
+ * not take the lock either.
  */
 void fkt_recording_quicken(struct fkt_recording *rec)
 {

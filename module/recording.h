@@ -56,17 +56,17 @@ struct fkt_recording {
 	u64 mask; /* as last set, in any state */
 	u32 table; /* number of the table of instruments in force, from 0 (instruments.c) */
 	enum fkt_clock_source clock;
-	bool waits; /* for a hit whose action is FKT_ACTION_START, unless started_by says that there was one */
+	bool waits; /* for a hit whose action is FKT_ACTION_START, unless started_by is set */
 	u32 started_by; /* index of that instrument, plus 1; 0: none. Set once, by its probe */
-	bool primes; /* it waits for that only after a hit whose action is FKT_ACTION_PRIME, unless there was one */
+	bool primes; /* first it waits for a hit whose action is FKT_ACTION_PRIME, unless primed_by is set */
 	u32 primed_by; /* as started_by */
-	u64 since; /* ticks: start_clock, or the time of that hit; set by its probe, likewise */
+	u64 since; /* ticks: start_clock, or the time of the hit in started_by; set by its probe */
 	u64 start_clock;
 	u64 stop_clock;
 	enum fkt_stop_reason reason;
 	int error;
 
-	/* Not protected by the lock, but as each says. Not on the cache line of `since`, which probes read. */
+	/* Protected as each structure says, not by the lock. Not on the cache line of `since`, which probes read. */
 	struct fkt_drain drain ____cacheline_aligned_in_smp;
 	struct fkt_writeback writeback;
 	struct fkt_reader reader;
@@ -75,8 +75,8 @@ struct fkt_recording {
 };
 
 /*
- * There is one: the rings and what else probes use are static. Probes, the opening of the device and of /proc/kft, and
- * the module's initialisation name it; all others are given it, or have it from an open file.
+ * There is one: the rings and other data of the probes are static. Only probes, the open functions of the device and
+ * of /proc/kft, and the module's initialisation name it; all other code gets it as an argument, or from an open file.
  */
 extern struct fkt_recording fkt_recording;
 
@@ -133,7 +133,7 @@ u64 fkt_recording_layers(const struct fkt_recording *rec);
 void fkt_recording_set_mask(struct fkt_recording *rec, u64 mask);
 void fkt_recording_go_on(struct fkt_recording *rec);
 void fkt_recording_wake_clock(const struct fkt_recording *rec);
-void fkt_recording_glance(struct fkt_recording *rec, struct fkt_status *status);
+void fkt_recording_fill_status(struct fkt_recording *rec, struct fkt_status *status);
 bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *number);
 
 #endif /* FKT_RECORDING_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the recording says about itself: events that the module writes (what the drain does, clock readings, changes of
- * the mask and of instruments), and how much of the recording its owner's threads and the drain cause themselves. If
- * writing one page generates about a page of events, the recording feeds on itself. That
- * share is computed from a sample of the pages taken from the rings, so that no probe has to count.
+ * Events that the module itself writes (what the drain does, clock readings, changes of the mask and of instruments),
+ * and the share of the recording that its owner's threads and the drain cause themselves. If writing one page generates
+ * about a page of events, the recording feeds on itself. The share is computed from a sample of the pages taken from
+ * the rings, so that no probe has to count.
  */
 
 #include <linux/irqflags.h>
@@ -61,7 +61,7 @@ void fkt_tell_mask(u64 mask)
 	preempt_enable_notrace();
 }
 
-/* Writes that hits are those of this table from here on. Caller must hold the recording's lock. */
+/* Writes a table event: from here on hits are those of this table. Caller must hold the recording's lock. */
 void fkt_tell_table(u32 number, u64 instruments)
 {
 	preempt_disable_notrace();
@@ -84,20 +84,20 @@ static struct fkt_self {
 	u64 bytes; /* bytes of words written while the recorder's threads or the drain ran */
 } self;
 
-/* No thread has such a number. */
-#define NOBODY (-1)
+/* Matches no thread's tgid. */
+#define NO_TGID (-1)
 
-struct fkt_own fkt_own = { .recorder = NOBODY };
+struct fkt_own fkt_own = { .recorder = NO_TGID };
 
 static void choose_own(void)
 {
 	WRITE_ONCE(fkt_own.drain, self.leaves_out ? self.drain_task : NULL);
-	WRITE_ONCE(fkt_own.recorder, self.leaves_out ? self.recorder : NOBODY);
+	WRITE_ONCE(fkt_own.recorder, self.leaves_out ? self.recorder : NO_TGID);
 }
 
 /*
- * Says whether there are instruments that leave out what FKT's own threads call. While it records, events of such a
- * thread may still be written until its CPU runs another one. Caller must hold the recording's lock.
+ * Sets whether an instrument has FKT_FLAG_NOT_SELF. If one of FKT's threads is running, its events may still be written
+ * until its CPU switches to another thread. Caller must hold the recording's lock.
  */
 void fkt_self_leave_out(bool leaves_out)
 {

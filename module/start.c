@@ -39,7 +39,7 @@ int fkt_start_check(const struct fkt_start *start)
 	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND && start->out_fd >= 0 &&
 	    !(start->flags & FKT_START_OVERWRITE))
 		return -EINVAL;
-	/* Nobody else would take the pages. */
+	/* Only module/kft/run.c takes the pages of this engine. */
 	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_KFT)
 		return -EINVAL;
 	if (!start->recording || start->offset % PAGE_SIZE)

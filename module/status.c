@@ -81,7 +81,7 @@ void fkt_status(struct fkt_recording *rec, const struct file *file, struct fkt_s
 	unsigned int cpu;
 
 	memset(status, 0, sizeof(*status));
-	fkt_recording_glance(rec, status);
+	fkt_recording_fill_status(rec, status);
 	status->missing = fkt_attach_missing();
 	status->missed = fkt_attach_missed();
 	status->lowest_stack = fkt_lowest_stack();
@@ -110,7 +110,7 @@ static void add_gap(struct fkt_recording *rec, struct fkt_cpu_status *status, st
 		status->gap_lost = untold;
 		return;
 	}
-	fkt_recording_glance(rec, &all);
+	fkt_recording_fill_status(rec, &all);
 	if (all.state == FKT_STOPPED && untold) {
 		/*
 		 * A probe that lost an event was interrupted before it counted the loss, and the gap

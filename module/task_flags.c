@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Flags of threads: a byte for each thread number, whose bits are the flags. Only the thread itself changes its byte,
- * in its own context, and its parent before it runs; so a change is one instruction without LOCK prefix, against hits
- * on top of it. In interrupts a thread's flags are not set: what interrupts a thread is not what the thread does.
+ * in its own context, and its parent before it runs; each change is one instruction without LOCK prefix, so that hits
+ * in interrupts come before or after it. Hits in interrupts do not set a thread's flags: they are not the thread's.
  */
 
 #include <linux/compiler.h>
@@ -19,8 +19,8 @@
 struct fkt_task_flags fkt_task_flags;
 
 /*
- * Makes room for threads with lower numbers, once in a recording. threads: may be 0. Caller must hold the recording's
- * lock.
+ * Allocates the flags of threads whose numbers are below `threads`, once per recording; below 2 it does nothing.
+ * Returns 0 or -ENOMEM. Caller must hold the recording's lock.
  */
 int fkt_task_flags_make(u32 threads)
 {
@@ -32,12 +32,12 @@ int fkt_task_flags_make(u32 threads)
 	if (!made)
 		return -ENOMEM;
 	fkt_task_flags.of_thread = made;
-	/* Release: a hook that finds the number finds the flags, too. */
+	/* Release: a hook that finds the number finds the flags, too. Pairs with the acquire in fkt_task_flags_of(). */
 	smp_store_release(&fkt_task_flags.most, threads - 1);
 	return 0;
 }
 
-/* Called when no probe and no hook runs any more. Caller holds the recording's lock. */
+/* Called when no probe and no hook runs any more. Caller must hold the recording's lock. */
 void fkt_task_flags_free(void)
 {
 	vfree(fkt_task_flags.of_thread);
@@ -50,7 +50,10 @@ bool fkt_task_flags_used(void)
 	return READ_ONCE(fkt_task_flags.most);
 }
 
-/* Returns false if it cannot be done. flag: below FKT_TASK_FLAGS. Any context, preemption is disabled. */
+/*
+ * Returns false if the thread has no flags, or in an interrupt. flag: below FKT_TASK_FLAGS. Any context, preemption is
+ * disabled.
+ */
 bool fkt_task_flag_set(u32 flag, bool is_set)
 {
 	u8 *byte = fkt_task_flags_of(current->pid);
@@ -65,7 +68,7 @@ bool fkt_task_flag_set(u32 flag, bool is_set)
 	return true;
 }
 
-/* A thread was created, and does not run yet: the flags are those of the last thread with its number. */
+/* Clears the flags of the last thread with the number of a new thread, which does not run yet. */
 void fkt_task_flags_forget(pid_t tid)
 {
 	u8 *byte = fkt_task_flags_of(tid);

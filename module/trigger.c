@@ -166,7 +166,7 @@ void fkt_trigger_event(u32 id)
 		fire(&facts, 0);
 }
 
-/* A hit of the instrument with this index, whose action it is; any context, preemption off. */
+/* A hit of the instrument with this index, whose action is FKT_ACTION_SNAPSHOT; any context, preemption off. */
 void fkt_trigger_hit(u32 instrument)
 {
 	const u32 pid = fkt_shown_pid(current->pid);

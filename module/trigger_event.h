@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an event asks of the trigger (trigger.h), after it was written. */
+/* Called after an event was written, to evaluate the trigger's condition (trigger.h). */
 #ifndef FKT_TRIGGER_EVENT_H
 #define FKT_TRIGGER_EVENT_H
 

@@ -19,10 +19,10 @@
 struct pair {
 	const struct fkt_program *entry, *exit;
 	u64 mark; /* fkt_program_mark() */
-	bool asks_duration; /* the second one */
+	bool asks_duration; /* the second program asks for FKT_CALL_DURATION */
 };
 
-/* What is being made. */
+/* A table that is being made. */
 struct making {
 	struct fkt_user_table *table;
 	const struct fkt_users *users;
@@ -43,7 +43,10 @@ static bool sees_return(const struct fkt_user *place)
 	return place->how == FKT_USER_CALL || place->how == FKT_USER_EXIT;
 }
 
-/* Who may read the file may record what is executed of it. */
+/*
+ * Recording what is executed of a file takes the right to read it: returns the file, which must be regular and open for
+ * reading; ERR_PTR(-EBADF) or ERR_PTR(-EINVAL) otherwise.
+ */
 static struct file *get_file_of(int fd)
 {
 	struct file *file = fget(fd);
@@ -66,7 +69,7 @@ static int add_place(struct making *making, const struct fkt_user *place)
 	if (!is_sound(place, making))
 		return -EINVAL;
 	pair = &making->pairs[place->program];
-	/* The second program would never run, or the first one emits more than is kept. */
+	/* The second program would never run, or the first one emits more than can be kept. */
 	if (sees_return(place) ? pair->entry->words > FKT_CALL_KEPT : pair->exit->insns)
 		return -EINVAL;
 	file = get_file_of(place->file);
@@ -84,7 +87,7 @@ static int add_place(struct making *making, const struct fkt_user *place)
 	slot->number = place->number;
 	slot->how = place->how;
 	table->has_returns |= sees_return(place);
-	/* From here on fkt_user_table_free() lets the file go. */
+	/* From here on fkt_user_table_free() drops the reference to the file. */
 	table->count++;
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What all probes share: each CPU's ring, and the parts of writing that are not inline. The
+ * Shared by all probes: each CPU's ring, and the parts of writing that are not inline. The
  * protocol of the ring is in include/fkt/ring.h.
  */
 
@@ -37,9 +37,9 @@ void fkt_gap(struct fkt_ring *ring)
 }
 
 /*
- * Page `run` is complete: wakes the drain, through irq_work because the caller may be in any context,
- * including NMIs and the scheduler. Not for each page: the
- * drain works best on several pages at once, and looks at the rings twice a second anyway.
+ * Page `run` is complete: wakes the drain, through irq_work because the caller may be in any context, including NMIs
+ * and the scheduler. Not for each page: the drain works best on several pages at once, and looks at the rings twice a
+ * second anyway.
  */
 void fkt_wake(struct fkt_ring *ring, u32 run)
 {

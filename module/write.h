@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What probes call to write an event: is its layer on, write it.
- * Everything here runs in any context, never sleeps, takes no lock and uses no LOCK-prefixed
- * instruction.
+ * What probes call to test whether an event's layer is on, and to write the event. Everything here runs in any context,
+ * never sleeps, takes no lock and uses no LOCK-prefixed instruction.
  */
 #ifndef FKT_WRITE_H
 #define FKT_WRITE_H

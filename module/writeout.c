@@ -250,8 +250,8 @@ static void cut_at_limit(struct fkt_writeout *w, struct fkt_chunk *chunk)
 }
 
 /*
- * Makes room in the output for as many pages of the chunk as it has room for, and gives back the others. Returns 0, or
- * a negative errno that says why it has none for more.
+ * Makes room in the output for the chunk's pages, and gives back those that do not fit. Returns 0, or
+ * a negative errno that says why not all of them fit.
  */
 static int make_room_for(struct fkt_writeout *w, struct fkt_chunk *chunk)
 {
@@ -287,8 +287,8 @@ static void submit(struct fkt_writeout *w, const struct fkt_engine *engine, stru
 }
 
 /*
- * Returns how many complete pages are to be written now; 0: too few for a write that is worth what it costs. That is
- * much when functions are recorded that the write itself calls: each small write would complete the page for the next.
+ * Returns how many complete pages are to be written now; 0: too few. A small write costs too much when functions are
+ * recorded that the write itself calls: each would complete the page for the next one.
  */
 static u32 count_due(struct fkt_writeout *w, bool all)
 {
@@ -296,7 +296,7 @@ static u32 count_due(struct fkt_writeout *w, bool all)
 	unsigned int cpu;
 	u32 sum = 0;
 
-	/* How many there are is not known. */
+	/* The number of inherited pages is not known. */
 	if (!list_empty(&w->inherited))
 		return U32_MAX;
 	for_each_possible_cpu(cpu)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The actions of instruments, but for the events of their places (actions.h). */
+/* The actions of instruments, except writing the events of their places (actions.h). */
 
 #include <linux/compiler.h>
 

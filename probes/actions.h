@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is done with the hits of instruments, the same for all kinds of places. Called with preemption disabled, in any
+ * Actions for the hits of instruments, the same for all kinds of places. Called with preemption disabled, in any
  * context, NMI included.
  */
 #ifndef FKT_PROBES_ACTIONS_H

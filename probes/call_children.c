@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the calls that a recorded call brings along (struct fkt_keep). fkt_calls holds them (calls/held.c); they were
- * dropped when they returned, and are of interest because of the call that they were in.
+ * Writes the held calls that a recorded call contains (struct fkt_keep). fkt_calls holds them (calls/held.c): they were
+ * dropped when they returned, and are recorded only because a call that contains them is.
  */
 
 #include <linux/preempt.h>
@@ -20,7 +20,7 @@
 #include "recording.h"
 #include "write.h"
 
-/* The short event of a call has as many bits of its begin; half of that is left for the time until it is written. */
+/* Half of the range that the short event has for the begin is left for the time until the event is written. */
 #define SHORT_AGE_BITS (FKT_CALL_BEGIN_BITS - 1)
 
 /* Returns the context that the call returned in. */
@@ -31,7 +31,7 @@ static enum fkt_level level_of(const struct fkt_held_call *held)
 	return held->context & (SOFTIRQ_OFFSET >> SOFTIRQ_SHIFT) ? FKT_LEVEL_SOFTIRQ : FKT_LEVEL_TASK;
 }
 
-/* Of a function whose event has the context, which is then its only value. */
+/* For a function whose event has the context as its only value. */
 static noinline void write_with_context(u32 number, u64 begin, const struct fkt_held_call *held)
 {
 	u64 words[FKT_CALL_VALUES_LONG_HEAD + 1];
@@ -77,8 +77,8 @@ static void take(const struct fkt_held_call *held, void *unused)
 }
 
 /*
- * Called before the event of a call is written that is in a frame whose calls are held, with preemption disabled, in
- * any context. instrument: of that call; task: not NULL.
+ * Called before the event of a call in a frame whose calls are held is written, with preemption disabled, in any
+ * context. instrument: of that call; task: not NULL.
  */
 void fkt_call_children(const struct fkt_instrument_slot *instrument, const struct fkt_call *call, u64 ticks,
 		       const struct fkt_call_task *task, const struct fkt_call_probes *probes)

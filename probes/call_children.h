@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls that a recorded call brings along (struct fkt_keep). */
+/* Held calls that a recorded call contains (struct fkt_keep). */
 #ifndef FKT_PROBES_CALL_CHILDREN_H
 #define FKT_PROBES_CALL_CHILDREN_H
 

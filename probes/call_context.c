@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What programs ask about the context of a hit (enum fkt_context). Runs in any context with preemption disabled, and
+ * The context of a hit that programs ask for (enum fkt_context). Runs in any context with preemption disabled, and
  * calls no function that could be traced.
  */
 
@@ -46,7 +46,7 @@ static u64 stack_left(void)
 
 static u64 lowest = U64_MAX;
 
-/* Before a recording, while no probe runs. */
+/* Called before a recording, while no probe runs. */
 void fkt_lowest_stack_reset(void)
 {
 	WRITE_ONCE(lowest, U64_MAX);
@@ -55,7 +55,7 @@ void fkt_lowest_stack_reset(void)
 /* Returns the least bytes that were left, plus 1; 0: none. */
 u32 fkt_lowest_stack(void)
 {
-	/* What is not on a task's stack is U64_MAX, too. */
+	/* U64_MAX becomes 0: nothing was read on a task's stack. */
 	return (u32)(READ_ONCE(lowest) + 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What programs ask about the context of a hit (enum fkt_context). */
+/* The context of a hit that programs ask for (enum fkt_context). */
 #ifndef FKT_CALL_CONTEXT_H
 #define FKT_CALL_CONTEXT_H
 

@@ -87,7 +87,7 @@ static bool keeps(const struct fkt_call_slot *slot, const struct fkt_call_progra
 	return fate == FKT_FATE_KEPT;
 }
 
-/* As ask(), of any function. Preemption is disabled. */
+/* As ask(), for any function. Preemption is disabled. */
 static noinline bool ask_any(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
 	const struct fkt_call_table *table = functions();
@@ -131,23 +131,23 @@ struct returned {
 	enum fkt_call_held *held;
 };
 
-/* Called before the call's own event is written: first come those of the calls that it brings along. */
+/* Writes the held calls that the call contains. Called before the call's own event is written. */
 static __always_inline void bring_along(const struct fkt_instrument_slot *instrument, const struct returned *call)
 {
 	if (unlikely(call->held) && call->task)
 		fkt_call_children(instrument, call->call, call->ticks, call->task, &fkt_call_probes);
 }
 
-/* A call whose programs ask for its task, which is not known. */
+/* A call whose programs use words of its task, which are not known. */
 static enum fkt_fate without_task(const struct returned *call)
 {
-	/* In a frame of an earlier recording, or of another table. */
+	/* Stale: the frame is of an earlier recording, or of another table. */
 	const bool is_stale = call->begin < max(fkt_call_probes.since, call->table->since);
 
 	return FKT_FATE_MISSED + (is_stale ? FKT_MISSED_STALE : FKT_MISSED_THREAD);
 }
 
-/* Runs the second program, and writes the call if it keeps it. kept: words of the first program. */
+/* Runs the second program, and writes the call if that keeps it. kept: words of the first program. */
 static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
 			       const struct returned *call, const u64 *kept, bool is_cut, struct fkt_scratch *scratch)
 {
@@ -202,14 +202,14 @@ static noinline enum fkt_fate fate_of(const struct fkt_call_slot *slot, const st
 	return fate;
 }
 
-/* A call whose programs decide, and fetch what is recorded. Preemption is disabled. */
+/* A call that programs drop or keep, with the values that they fetch. Preemption is disabled. */
 static __always_inline void record_asked(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
 					 const struct returned *call, const u64 *kept, bool is_cut)
 {
 	const struct fkt_call_programs *programs = asked->programs;
 	enum fkt_fate fate = FKT_FATE_DROPPED;
 
-	/* A call whose task must be known, and is not, is missed, not dropped. */
+	/* A call whose task's words are used, but not known, is missed, not dropped. */
 	if (!programs->task_flag || fkt_task_flag_is_set(programs->task_flag - 1) ||
 	    (programs->of_task && !call->task))
 		fate = fate_of(slot, asked, call, kept, is_cut);
@@ -219,8 +219,8 @@ static __always_inline void record_asked(const struct fkt_call_slot *slot, const
 }
 
 /*
- * A call that began under another table: its function is gone, or has programs now which were not asked when it was
- * entered. What begins at a function that is gone, before that is disarmed, is no hit.
+ * A call that began under another table: its function is gone, or now has programs that did not run at the entry. A
+ * call that begins at a function that is gone, but not disarmed yet, is no hit.
  */
 static void count_stale(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked, const struct returned *call)
 {
@@ -237,7 +237,7 @@ static void record_late(const struct fkt_call_slot *slot, const struct fkt_call_
 		record_asked(slot, asked, call, kept + 1, false);
 }
 
-/* A call of which no words were kept, and whose function has programs, or is gone. */
+/* A call without kept words, whose function has programs, or is gone. */
 static noinline void record_unkept(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked,
 				   const struct returned *call)
 {
@@ -287,8 +287,8 @@ static noinline void record_any(const struct returned *call)
 }
 
 /*
- * As fkt_leaves_out(), in few instructions. A thread of FKT's never takes a quicker way than this, because last_pid
- * never is its number (fkt_ring_remembered()).
+ * As fkt_leaves_out(), in few instructions. FKT's own threads always come here, never to a faster path, because
+ * last_pid is never their number (fkt_ring_remembered()).
  */
 static __always_inline bool leaves_out_quickly(const struct fkt_call_quick *quick,
 					       const struct fkt_call_quick_slot *slot)
@@ -296,7 +296,7 @@ static __always_inline bool leaves_out_quickly(const struct fkt_call_quick *quic
 	return fkt_is_own_now() && slot && fkt_leaves_out(quick->instruments[slot - quick->slots]);
 }
 
-/* The rest of record(), where it calls functions: it is short because it does not have to save registers. */
+/* The part of record() that calls functions: it is apart so that record() need not save registers. */
 static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks)
 {
 	const struct fkt_call_quick *quick = READ_ONCE(fkt_call_quick);
@@ -316,7 +316,7 @@ static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks
 	preempt_enable_notrace();
 }
 
-/* ... of a function with values, which need no arguments. */
+/* As record_slowly(), for a function with values that need no arguments. */
 static noinline void record_values(const struct fkt_call_quick_slot *slot, const struct fkt_plain_call *plain,
 				   u64 ticks, u64 now)
 {
@@ -355,13 +355,13 @@ static __always_inline void record_by(const struct fkt_call_quick *quick, u64 pl
 	preempt_enable_notrace();
 }
 
-/* The rest of record() for a function that has values, or is perhaps in another place than the first one. */
+/* The rest of record() for a function with values, or whose slot is not the first one of the search. */
 static noinline void record_further(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 {
 	const struct fkt_call_quick *quick = READ_ONCE(fkt_call_quick);
 	const struct fkt_call_quick_slot *slot = fkt_call_quick_first(quick, plain->body);
 
-	/* Wherever else it is, the table of all functions drops it. */
+	/* In any other slot, the table of all functions drops the call. */
 	if (slot->body == FKT_CALL_QUICK_NEEDS_FLAG(plain->body) && !(ticks >> FKT_CALLS_TICK_BITS) &&
 	    !fkt_task_flag_is_set(slot->head)) {
 		this_cpu_inc(slot->hits->of[FKT_FATE_DROPPED]);
@@ -391,7 +391,7 @@ static void record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 		return record_by(quick, place, plain, ticks, now);
 	OPTIMIZER_HIDE_VAR(place);
 	slot = fkt_call_quick_at(quick, place);
-	/* The compiler needs a register less above if it reads again here. */
+	/* Makes the compiler read again, which saves a register above. */
 	barrier();
 	if (slot->body != FKT_CALL_QUICK_COUNT(plain->body) || ticks >> FKT_CALLS_TICK_BITS)
 		return record_further(plain, ticks, now);
@@ -399,7 +399,7 @@ static void record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
 	preempt_enable_notrace();
 }
 
-/* The rest of record_arguments(), as record_slowly(). */
+/* The part of record_arguments() that calls functions, as record_slowly(). */
 static noinline void record_arguments_slowly(const struct fkt_arguments_call *arguments, u64 ticks)
 {
 	record_any(&(struct returned){
@@ -446,7 +446,7 @@ static void record_arguments(const struct fkt_arguments_call *arguments, u64 tic
 		record_arguments_further(arguments, ticks, now);
 }
 
-/* A call of which words were kept. Preemption is disabled. */
+/* A call with kept words. Preemption is disabled. */
 static void record_kept_any(const struct returned *call, const u64 *kept)
 {
 	const struct fkt_call_table *table = call->table;
@@ -498,7 +498,7 @@ static enum fkt_call_held record_held(const struct fkt_call *call, u64 ticks, un
 
 /* ---- functions with a return probe; called by it with preemption disabled ---- */
 
-/* Whether hits of one of the function's instruments are seen here and now. */
+/* Returns whether hits of one of the function's instruments are seen here and now. */
 static bool is_any_on(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked)
 {
 	for (; !fkt_instrument_on(fkt_call_layer(slot)); slot = &asked->more->slot, asked = &asked->more->ask)

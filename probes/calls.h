@@ -20,7 +20,7 @@ void fkt_record_calls_wait(void);
 bool fkt_record_calls_end(const struct fkt_instrument_table *instruments);
 void fkt_record_calls_totals(struct fkt_hit_counts *counts);
 
-/* What a return probe keeps of a call. */
+/* Data of a call that a return probe keeps. */
 struct fkt_probed_call {
 	u64 begin; /* TSC */
 	u64 offset; /* fkt_clock_offset() then */

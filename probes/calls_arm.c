@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Arms and disarms the probes of calls. The module fkt_calls (calls/) traces them; it is loaded when the first
- * recording asks for calls. Callers hold the recording's lock, if nothing else is said.
+ * recording asks for calls. Callers must hold the recording's lock, if nothing else is said.
  */
 
 #include <linux/kmod.h>
@@ -34,7 +34,7 @@ static struct fkt_calls_state {
 	struct fkt_calls_totals last; /* of the last recording, when is_on is false */
 } calls;
 
-/* When the recording began. */
+/* Sums of the per-CPU counts when the recording began. */
 static u64 strangers_before, too_short_before;
 
 static void put_tracer(void)
@@ -199,8 +199,8 @@ static void end_probes(const struct fkt_instrument_table *instruments)
 }
 
 /*
- * Traces only the functions of this table, which was armed and is in force. instruments: may be NULL. Calls of others
- * that are in flight still come to the probes, which do not find them in the table.
+ * Traces only the functions of this table, which was armed and is in force. instruments: may be NULL. Calls of other
+ * functions that are in flight still reach the probes, which do not find them in the table.
  */
 void fkt_record_calls_disarm(const struct fkt_instrument_table *instruments)
 {
@@ -226,7 +226,7 @@ void fkt_record_calls_wait(void)
 
 /*
  * Returns true when no call is being recorded any more; false: the kernel goes on calling return probes, so the module
- * stays loaded. What they have missed is counted in `instruments`.
+ * stays loaded. Their missed calls are counted in `instruments`.
  */
 bool fkt_record_calls_end(const struct fkt_instrument_table *instruments)
 {
@@ -242,7 +242,7 @@ bool fkt_record_calls_end(const struct fkt_instrument_table *instruments)
 	return !calls.probes_stay;
 }
 
-/* Sets the counts that are of all instruments together. */
+/* Sets the counts that are common to all instruments. */
 void fkt_record_calls_totals(struct fkt_hit_counts *counts)
 {
 	struct fkt_calls_totals totals = calls.last;

@@ -16,22 +16,22 @@
  */
 extern struct fkt_call_probes {
 	/*
-	 * With the mark of the programs that keep words of a call, the first of these words: random, so that a call
-	 * which an earlier recording kept words of is known. FKT_CALL_PROBES_CUT is 0, and 1 in the kept word if a text
-	 * was cut.
+	 * Combined with the mark of the programs, this is the first kept word of a call. It is random, so that words
+	 * that were kept for an earlier recording are detected. Bit FKT_CALL_PROBES_CUT is 0 here, and 1 in the kept
+	 * word if a text was cut.
 	 */
 	u64 mark;
 	u64 since; /* TSC before the first of its calls */
 	/* fkt_calls_take_held(); NULL: no function is called through */
 	u64 (*take_held)(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
 			 fkt_take_held_fn take, void *context);
-	/* A table is being exchanged: functions may be traced that are not in the one in force. */
+	/* A table is being exchanged: traced functions may be missing from the table in force. */
 	bool is_changing;
 } fkt_call_probes;
 
 /*
- * Since the module was loaded: calls of functions that are not in the table because they replace one that is
- * (livepatch); and calls of functions with a return probe that were shorter than table.shortest_probed. (fkt_calls
+ * Counts since the module was loaded: calls of functions that replace one of the table (livepatch), and are not in it
+ * themselves; and calls of functions with a return probe that were shorter than table.shortest_probed. (fkt_calls
  * counts those that it drops itself.)
  */
 DECLARE_PER_CPU(u64, fkt_call_strangers);

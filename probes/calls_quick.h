@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls with values that are arguments and results as they are (call_quick.h), without a program. For probes/calls.c;
+ * Calls whose values are unmodified arguments and results (call_quick.h), without a program. For probes/calls.c;
  * called with preemption disabled, in any context.
  */
 #ifndef FKT_PROBES_CALLS_QUICK_H
@@ -37,8 +37,8 @@ enum fkt_call_quick_done {
 };
 
 /*
- * Writes a call with its values, if the function has any. Precondition: the frame has what they need. now: TSC at the
- * return.
+ * Writes a call with its values, if the function has any. Precondition: the frame has the arguments that they need.
+ * now: TSC at the return.
  */
 static __always_inline enum fkt_call_quick_done fkt_call_quick_write(const struct fkt_call_quick_slot *slot,
 								      const struct fkt_call *call, u64 ticks, u64 now,
@@ -57,7 +57,7 @@ static __always_inline enum fkt_call_quick_done fkt_call_quick_write(const struc
 	at = fkt_ring_tried(h, next, 0);
 	i = values->first;
 	now -= ticks;
-	/* These keep the compiler from taking more registers than those that need not be saved. */
+	/* So that the compiler takes no registers that must be saved. */
 	OPTIMIZER_HIDE_VAR(now);
 	OPTIMIZER_HIDE_VAR(i);
 	at[i - 1] = now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Evaluates a recording's condition for system calls (module/trigger.c), after the probes that record
- * them. These probes are on only while there is such a condition, so that the others need not test for
+ * them. These probes are on only while there is such a condition, so that the recording probes need not test for
  * it.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Entries of functions. The module fkt_calls (calls/entries.c) traces them by ftrace; it is loaded when the first
- * recording asks for it. What ftrace calls here runs in any context, NMIs included.
+ * recording asks for it. The functions that ftrace calls run in any context, NMIs included.
  */
 
 #include <linux/module.h>
@@ -116,7 +116,7 @@ static noinline void record_any(unsigned long body, struct ftrace_regs *regs)
 
 	if (likely(now && now->entries))
 		slot = fkt_call_find(now->entries, body);
-	/* Not in the table: while it is exchanged, or ftrace has switched itself off and goes on calling this. */
+	/* There is no slot during an exchange, or if ftrace has switched itself off and goes on calling this. */
 	if (likely(slot)) {
 		const struct fkt_call_ask *asked = &now->entries->asks[slot - now->entries->slots];
 
@@ -127,9 +127,9 @@ static noinline void record_any(unsigned long body, struct ftrace_regs *regs)
 }
 
 /*
- * Called by ftrace. A function that is called here, at the end of a page or to read memory, may have an instrument,
- * too: programs.h says how deep that goes. A quick hit calls functions only if it completes a page; a hit of theirs
- * goes into the next one, and does not complete it.
+ * Called by ftrace. Functions that are called here, at the end of a page or to read memory, may have instruments, too:
+ * programs.h limits how deep such hits nest. A quick hit calls functions only if it completes a page; their hits go
+ * into the next page, and do not complete it.
  */
 static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *unused, struct ftrace_regs *regs)
 {
@@ -141,7 +141,7 @@ static void entered(unsigned long nop, unsigned long caller, struct ftrace_ops *
 	preempt_enable_notrace();
 }
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
 
 static void put_tracer(void)
 {
@@ -205,8 +205,8 @@ void fkt_record_entries_disarm(struct fkt_call_table *table)
 }
 
 /*
- * Returns true when entered() does not run any more; false: ftrace has switched itself off, and goes on calling it, so
- * the module stays loaded.
+ * Returns true when entered() does not run any more; false: ftrace has switched itself off, and goes on calling
+ * entered(), so the module stays loaded.
  */
 bool fkt_record_entries_end(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hits of entries and instructions that are recorded without values, or only counted (call_quick.h), and what is shared
- * with the other hits that need no program. Called with preemption disabled, in any context.
+ * Hits of entries and instructions that are recorded without values, or only counted (call_quick.h), and helpers for
+ * all hits that need no program. Called with preemption disabled, in any context.
  */
 #ifndef FKT_PROBES_HITS_QUICK_H
 #define FKT_PROBES_HITS_QUICK_H
@@ -14,7 +14,7 @@
 #include "instrument_slot.h"
 #include "write.h"
 
-/* Of the CPU that runs this. */
+/* The ring of the current CPU. */
 #define FKT_RING_OF_CPU ((struct fkt_ring FKT_RING_HERE *)(unsigned long)&fkt_rings)
 
 /* The hit's event has completed page `run`. */
@@ -41,8 +41,8 @@ static __always_inline u64 fkt_quick_value(const struct fkt_call_quick_values *v
 
 /*
  * Records or counts the hit, if that takes no more than these instructions. body: as in the slot of the place. Returns
- * false if nothing was done: the place has no slot, or not where its search begins; or the event needs another path,
- * as that of FKT's own threads always does (fkt_ring_remembered()), so these need not be looked for here.
+ * false if nothing was done: the place has no slot, or its slot is not the first one of the search; or the event needs
+ * another path. Events of FKT's own threads always need one (fkt_ring_remembered()), so there is no test for these.
  */
 static __always_inline bool fkt_hit_quickly(const struct fkt_call_quick *quick, unsigned long body)
 {

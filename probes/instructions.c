@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instructions, by kprobes: the kernel makes a jump of those that it can optimise, a breakpoint of the others. The
- * kernel itself ends those in a module that goes.
+ * Instructions, by kprobes: the kernel uses jumps where it can optimise them, else breakpoints. The kernel itself ends
+ * the kprobes in a module that is unloaded.
  */
 
 #include <linux/kprobes.h>
@@ -29,7 +29,7 @@ struct probe {
 	struct kprobe kprobe;
 	struct list_head list;
 	unsigned long address; /* as in the table: the kernel may move the kprobe behind an ENDBR */
-	u32 instrument; /* number of that which what it misses belongs to */
+	u32 instrument; /* number of the instrument for which missed hits count */
 	unsigned long counted; /* of kprobe.nmissed */
 };
 
@@ -85,7 +85,7 @@ static noinline void record_any(unsigned long address, struct kprobe *kprobe, st
 
 	if (likely(now && now->instructions))
 		slot = fkt_call_find(now->instructions, address);
-	/* Not in the table: while it is exchanged. */
+	/* There is no slot during an exchange of tables. */
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		return;
 	if ((s32)slot->number < 0) {
@@ -109,9 +109,9 @@ static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(reached);
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
 
-/* Not those of a module that has gone, even if another module is there now. */
+/* Ignores kprobes in a module that was unloaded, even if another module is loaded there now. */
 static struct probe *find_probe(unsigned long address)
 {
 	struct probe *probe;
@@ -128,7 +128,7 @@ static int register_one(const struct fkt_call_table *table, unsigned long addres
 	struct probe *probe;
 	int err;
 
-	/* What records a hit must not hit itself. */
+	/* FKT's own code cannot be probed: recording a hit would be another hit. */
 	if (!slot || within_module(address, THIS_MODULE))
 		return -EINVAL;
 	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
@@ -183,7 +183,7 @@ static void unregister_all(struct list_head *gone)
 		n++;
 	registered = kvmalloc_array(n, sizeof(*registered), GFP_KERNEL);
 	n = 0;
-	/* All at once waits once. */
+	/* One wait for all kprobes. */
 	list_for_each_entry(probe, gone, list) {
 		if (registered)
 			registered[n++] = &probe->kprobe;
@@ -195,7 +195,7 @@ static void unregister_all(struct list_head *gone)
 	kvfree(registered);
 }
 
-/* Counts what the kprobe has missed since the last call. table: does not have it if it was never in force. */
+/* Counts what the kprobe has missed since the last call. table: one that was never in force lacks the instrument. */
 static void add_missed(struct probe *probe, const struct fkt_instrument_table *table)
 {
 	const unsigned long missed = READ_ONCE(probe->kprobe.nmissed);
@@ -212,7 +212,7 @@ static void free_all(struct list_head *gone, const struct fkt_instrument_table *
 
 	list_for_each_entry_safe(probe, next, gone, list) {
 		add_missed(probe, table);
-		/* The kernel keeps a kprobe that it could not remove without memory. */
+		/* The kernel keeps a kprobe that it could not remove for lack of memory. */
 		if (probe->kprobe.addr)
 			kfree(probe);
 		else
@@ -246,7 +246,7 @@ void fkt_record_instructions_disarm(const struct fkt_instrument_table *table)
 	free_all(&gone, table);
 }
 
-/* Removes all kprobes, and counts what they have missed in `table`. When this returns, no hit is being recorded. */
+/* Removes all kprobes, and counts their missed hits in `table`. When this returns, no hit is being recorded. */
 void fkt_record_instructions_end(const struct fkt_instrument_table *table)
 {
 	LIST_HEAD(gone);

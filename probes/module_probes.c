@@ -34,8 +34,8 @@ struct attached {
 };
 
 /*
- * Protected by `lock`. A module's notifier takes `lock` with the list of modules with tracepoints locked, so that one
- * must never be taken under it. The first two: the table in force, and the next one while it is being armed; NULL:
+ * Protected by `lock`. A module's notifier takes `lock` with the list of modules with tracepoints locked, so that list
+ * must never be locked under `lock`. points: the table in force; arming: the next one while it is being armed; NULL:
  * none.
  */
 static const struct fkt_point_table *points, *arming;
@@ -51,8 +51,8 @@ static bool has_notifier; /* protected by the recording's lock */
 enum text { NO_PROBE, READABLE, BROKEN };
 
 /*
- * Reads the name of a module's tracepoint into `text`. The module may be broken: its pointer may lead anywhere, and to
- * what has no end.
+ * Reads the name of a module's tracepoint into `text`. The module may be broken: the pointer may be wrong, and the text
+ * unterminated.
  */
 static enum text read_text(const struct tracepoint *tracepoint, char text[FKT_PROBE_TEXT_BYTES])
 {
@@ -86,7 +86,7 @@ static void probe_hit(void *data, const u64 *values, unsigned int count)
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_FIELDS);
 }
 
-/* ---- modules come and go; callers hold `lock` ---- */
+/* ---- modules come and go; callers must hold `lock` ---- */
 
 static bool is_attached(const struct tracepoint *tracepoint, const struct fkt_point_slot *slot)
 {
@@ -103,7 +103,7 @@ static int attach(struct tracepoint *tracepoint, struct fkt_point_slot *slot)
 	struct attached *one;
 	int err;
 
-	/* The compiler may copy code, and what lists its tracepoint with it. */
+	/* The compiler may duplicate code, and with it the entry in the list of tracepoints. */
 	if (is_attached(tracepoint, slot))
 		return 0;
 	one = kmalloc(sizeof(*one), GFP_KERNEL);
@@ -151,7 +151,7 @@ static void come(const struct module *module, struct tracepoint *tracepoint)
 	come_to(arming, module, tracepoint);
 }
 
-/* Lets go of a probe of a module whose code does not run any more. */
+/* Forgets a probe of a module whose code does not run any more. */
 static void go(const struct tracepoint *tracepoint)
 {
 	struct attached *one, *next;
@@ -193,7 +193,7 @@ static int on_search(struct notifier_block *unused, unsigned long state, void *d
 
 static struct notifier_block search = { .notifier_call = on_search };
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
 
 static bool has_probes(const struct fkt_point_table *table)
 {
@@ -241,7 +241,7 @@ int fkt_record_module_probes_arm(const struct fkt_point_table *table)
 
 /*
  * Leaves only the probes of this table, which was armed and is in force. table: may be NULL. When this returns, no hit
- * of others is being recorded.
+ * of other probes is being recorded.
  */
 void fkt_record_module_probes_disarm(const struct fkt_point_table *table)
 {
@@ -249,7 +249,7 @@ void fkt_record_module_probes_disarm(const struct fkt_point_table *table)
 	bool has_detached = false;
 
 	mutex_lock(&lock);
-	/* Modules that come from here on. */
+	/* For modules that are loaded from here on. */
 	points = table;
 	arming = NULL;
 	list_for_each_entry_safe(one, next, &attached, list) {
@@ -311,7 +311,7 @@ static int on_listed(struct notifier_block *block, unsigned long state, void *da
 	struct listing *list = container_of(block, struct listing, notifier);
 	int i;
 
-	/* Its last calls, when it is unregistered, say that all modules go. */
+	/* When the notifier is unregistered, it is called for each module as if that were unloaded. */
 	for (i = 0; state == MODULE_STATE_COMING && i < module->num_tracepoints; i++)
 		add_probe(list, module, tracepoint_ptr_deref(&module->tracepoints_ptrs[i]));
 	return NOTIFY_OK;

@@ -4,9 +4,9 @@
  * the path is written when a CPU sees a file for the first time, again after some seconds, so that a flight recorder
  * has it, and when the file is renamed.
  *
- * Called with preemption disabled, in any context, so that what the pointers lead to is not freed meanwhile: dentries
- * and inodes are freed after an RCU grace period. A pointer may be wrong all the same: all memory is read with
- * fkt_read_memory(), and a wrong one leads to a number or a name that is wrong, never to a fault.
+ * Called with preemption disabled, in any context, so that dentries and inodes, which are freed after an RCU grace
+ * period, stay. A pointer may still be wrong: all memory is read with fkt_read_memory(), so a wrong pointer leads to a
+ * wrong number or name, never to a fault.
  */
 
 #include <linux/bio.h>
@@ -105,13 +105,13 @@ static noinline void write_name(const struct dentry *dentry, const struct facts 
 	struct names *own = this_cpu_ptr(names);
 	u32 level = own->depth++;
 
-	/* What interrupts between reading and storing `depth` has restored it when it returns. */
+	/* An interrupt between reading and storing `depth` has restored it when it returns. */
 	if (level < MOST_DEEP)
 		fkt_emit_string(FKT_E_NAME, words, ARRAY_SIZE(words), path_of(dentry, own->text[level]));
 	own->depth--;
 }
 
-/* Names the file unless this CPU did so lately, by the same name in the same folder. */
+/* Names the file unless this CPU has done so lately, with the same name in the same folder. */
 static void name_once(const struct dentry *dentry, const struct facts *facts)
 {
 	const u64 odd = 0x9e3779b97f4a7c15ULL; /* 2^64 divided by the golden ratio: spreads all bits upwards */
@@ -133,7 +133,7 @@ static void name_once(const struct dentry *dentry, const struct facts *facts)
 	write_name(dentry, facts);
 }
 
-/* ---- from what a hit has to the file; 0: there is none ---- */
+/* ---- from the word of a hit to the file; 0: there is none ---- */
 
 static u64 of_dentry(const struct dentry *dentry)
 {
@@ -146,7 +146,7 @@ static u64 of_dentry(const struct dentry *dentry)
 	return facts.ino;
 }
 
-/* Takes one of its names. */
+/* Uses one of the inode's names. */
 static u64 of_inode(const struct inode *inode)
 {
 	struct hlist_node *first;
@@ -184,7 +184,7 @@ static u64 of_fault(const struct vm_fault *fault)
 }
 
 /*
- * The page cache knows the file of a page that is in it. Other pages have other things in the same place: the inode
+ * The page cache knows the file of a page. Pages that are not in it have other data in the same place: so the inode
  * must refer back to the mapping, and be that of a file (not of a disk, whose pages are the file systems' own data).
  */
 static u64 of_page(const struct page *page)
@@ -257,7 +257,7 @@ u64 fkt_file_number(u64 pointer, u32 kind)
 	return 0;
 }
 
-/* ---- begin and end; callers hold the recording's lock, and no probe runs ---- */
+/* ---- begin and end; callers must hold the recording's lock, and no probe runs ---- */
 
 int fkt_names_begin(void)
 {
@@ -266,7 +266,7 @@ int fkt_names_begin(void)
 	return names ? 0 : -ENOMEM;
 }
 
-/* Nothing happens if it has not begun. */
+/* Does nothing if fkt_names_begin() was not called. */
 void fkt_names_end(void)
 {
 	free_percpu(names);

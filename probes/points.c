@@ -52,7 +52,7 @@ static bool is_watching; /* modules that go; protected by the recording's lock *
 
 /* ---- a hit; called by a tracepoint: preemption is disabled ---- */
 
-/* Runs the program, and writes the event that it wants. arguments: on the stack of the tracepoint's probe. */
+/* Runs the program, and writes the event if that keeps the hit. arguments: on the stack of the tracepoint's probe. */
 static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments, struct fkt_scratch *scratch)
 {
 	struct fkt_emitted emitted = { .words = scratch->words };
@@ -117,14 +117,14 @@ static __always_inline bool hit_quickly(const struct fkt_point_slot *slot, const
 	return true;
 }
 
-/* Of a tracepoint or a module's probe. Preemption is disabled. */
+/* A hit of a tracepoint or of a module's probe. Preemption is disabled. */
 void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments)
 {
 	if (!hit_quickly(slot, arguments))
 		hit_any(slot, arguments);
 }
 
-/* Returns what the table in force has for a hook; NULL: nothing, yet or any more. Preemption is disabled. */
+/* Returns the hook's slot in the table in force; NULL: it has none (yet, or any more). Preemption is disabled. */
 static __always_inline const struct fkt_point_slot *slot_of(const struct hook *hook)
 {
 	const struct fkt_instrument_table *now = fkt_instruments();
@@ -151,8 +151,8 @@ static void probe_silent(void *data)
 
 /*
  * The probes. If one has more parameters than its tracepoint has arguments, the others have arbitrary values, read from
- * registers or from the stack above the caller's return address. No program uses them (fkt_point_rules()). One
- * that has fewer leaves the others alone: the caller owns the registers and the stack that they are in.
+ * registers or from the stack above the caller's return address. No program uses them (fkt_point_rules()). If a probe
+ * has fewer, it leaves the other arguments alone: the caller owns the registers and the stack that they are in.
  */
 static void probe_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
@@ -170,8 +170,9 @@ static void probe_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64
 }
 
 /*
- * The same for programs that use the tracepoint's own record. The function that makes it has its room where a probe has
- * its data, so the arguments are passed on as they came; like the probes, it ignores those that are none.
+ * As above, for programs that use the tracepoint's own record. The function that makes the record has its room as the
+ * first parameter, like a probe its data, so the arguments are passed on as they came; like the probes, it ignores
+ * parameters without an argument.
  */
 #define SHORT_ARGUMENTS u64, u64, u64, u64, u64
 #define LONG_ARGUMENTS SHORT_ARGUMENTS, u64, u64, u64, u64, u64, u64, u64
@@ -241,7 +242,7 @@ static void *probe_of(const struct fkt_point_slot *slot)
 
 /* ---- finding the tracepoints of the table that is being armed ---- */
 
-/* A module may be broken: its tracepoint's name may lead anywhere. */
+/* A module may be broken: the pointer to its tracepoint's name may be wrong. */
 static bool is_called(const struct tracepoint *tracepoint, const char *name)
 {
 	char own[FKT_POINT_NAME_BYTES];
@@ -250,7 +251,10 @@ static bool is_called(const struct tracepoint *tracepoint, const char *name)
 	return !copy_from_kernel_nofault(own, tracepoint->name, bytes) && !memcmp(own, name, bytes);
 }
 
-/* module: NULL: the kernel. Records are made of what the kernel's headers say that a tracepoint passes. */
+/*
+ * Returns whether tracepoints of the module may have records: the kernel's headers make them, so those of out-of-tree
+ * modules have none. module: NULL: the kernel.
+ */
 static bool has_record(const struct module *module)
 {
 	return !module || !test_bit(TAINT_OOT_MODULE, &module->taints);
@@ -352,7 +356,7 @@ static int find_tracepoints(void)
 	return err;
 }
 
-/* ---- hooks; callers hold `lock` ---- */
+/* ---- hooks; callers must hold `lock` ---- */
 
 static struct hook *find_hook(const struct fkt_point_slot *slot)
 {
@@ -383,7 +387,7 @@ static int make_hook(const struct fkt_point_slot *slot)
 	err = tracepoint_probe_register(slot->tracepoint, hook->probe, hook);
 	if (!err)
 		hook->tracepoint = slot->tracepoint;
-	/* Also if it is not registered: then fkt_record_points_disarm() frees it. */
+	/* Also if it is not registered, so that fkt_record_points_disarm() frees it. */
 	list_add(&hook->list, &hooks);
 	return err;
 }
@@ -417,7 +421,7 @@ static int hook_all(void)
 	return err;
 }
 
-/* ---- arming and disarming; callers hold the recording's lock ---- */
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
 
 /*
  * Registers probes with the table's tracepoints, besides those of the table in force. table: may be NULL. -ENXIO: there
@@ -447,8 +451,8 @@ int fkt_record_points_arm(struct fkt_point_table *table)
 }
 
 /*
- * Leaves probes only to the tracepoints of this table, which was armed. table: may be NULL. When this returns, no probe
- * of others runs any more.
+ * Leaves probes only on the tracepoints of this table, which was armed. table: may be NULL. When this returns, no probe
+ * of other tracepoints runs any more.
  */
 void fkt_record_points_disarm(const struct fkt_point_table *table)
 {

@@ -61,7 +61,7 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 	if (fkt_shown_pid(prev->pid) == prev->pid)
 		id = switch_id(preempt, prev, prev_state);
 	fkt_emit_switch(id, fkt_shown_pid(next->pid));
-	/* As fkt_ring_remembered(), for later events. If one comes between, its thread is named again. */
+	/* For later events, as fkt_ring_remembered(). If an event comes first, its thread is named again. */
 	if (unlikely(fkt_is_own(next)))
 		WRITE_ONCE(this_cpu_ptr(&fkt_rings)->last_pid, FKT_PID_APART);
 }

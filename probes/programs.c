@@ -11,7 +11,7 @@ static DEFINE_PER_CPU(struct fkt_scratch [FKT_HITS_DEEP], scratches);
 
 static void __percpu *records;
 
-/* Gives each program room for a tracepoint's own record, unless it has. The caller holds the recording's lock. */
+/* Gives each program room for a tracepoint's own record, unless it has that. Caller must hold the recording's lock. */
 int fkt_scratch_records_get(void)
 {
 	int cpu, level;

@@ -15,20 +15,20 @@
 
 #include "../records/records.h"
 
-/* What a program has and makes: too much for the stack of a task that may be deep in the kernel. */
+/* Memory for the run of a program: too large for the stack of a task that may be deep in the kernel. */
 struct fkt_scratch {
 	u64 hit[FKT_CALL_FIRST_KEPT + FKT_CALL_KEPT];
 	u64 words[FKT_CALL_VALUES_LONG_HEAD + FKT_PROGRAM_WORDS]; /* of the event */
 	struct fkt_record_room room; /* for a tracepoint's own record; valid while fkt_scratch_records_get() holds */
 };
 
-/* The room. ftrace's own limit is a little less. */
+/* Room for a record. ftrace's own limit is a little less. */
 #define FKT_RECORD_BYTES 4096
 
 /*
- * Hits that are recorded on this CPU: at most one in a task, a softirq, an interrupt and an NMI. More are of hits that
- * the recording of one made itself, in functions that have instruments, too: they could go on for ever. Writing an
- * event calls such functions only at the end of a page.
+ * Most nested hits on a CPU: one each in a task, a softirq, an interrupt and an NMI. Deeper ones are hits of functions
+ * that are called to record a hit, and that have instruments, too: they could go on for ever. Writing an event calls
+ * such functions only at the end of a page.
  */
 #define FKT_HITS_DEEP 4
 DECLARE_PER_CPU(u32, fkt_hit_depth);

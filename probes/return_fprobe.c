@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Return probes by fprobes: one for the functions of each instrument, so that what it misses is the instrument's. */
+/* Return probes by fprobes: one for the functions of each instrument, for which its missed calls count. */
 
 #include <linux/fprobe.h>
 #include <linux/module.h>
@@ -23,7 +23,7 @@ struct probe {
 	bool is_registered;
 };
 
-/* All this is protected by `lock`, which is taken with the semaphore of the modules' notifiers held. */
+/* `lock` protects all of these; it is taken with the semaphore of the modules' notifiers held. */
 static DEFINE_MUTEX(lock);
 /* Fresh for each recording: an fprobe that was registered must not be used again. */
 static struct probe *probes;
@@ -35,7 +35,7 @@ static struct probed {
 	bool is_on;
 } *probed;
 static u32 probed_count;
-/* Ftrace goes on using probes: those of this recording are not freed. */
+/* ftrace goes on using the probes of this recording: they must not be freed. */
 static bool stay;
 
 static int entered(struct fprobe *fprobe, unsigned long nop, unsigned long caller, struct pt_regs *regs, void *data)
@@ -94,7 +94,7 @@ static int register_all(const struct fkt_call_table *table, u64 *refused)
 	int err = 0;
 	u32 i;
 
-	/* No more instruments than functions. */
+	/* There are not more instruments than functions. */
 	probes = kvcalloc(table->by_probe, sizeof(*probes), GFP_KERNEL);
 	probed = kvcalloc(table->by_probe, sizeof(*probed), GFP_KERNEL);
 	if (!functions || !probes || !probed)
@@ -102,7 +102,7 @@ static int register_all(const struct fkt_call_table *table, u64 *refused)
 	for (i = 0; !err && i < table->by_probe; i++) {
 		const struct fkt_call_slot *slot = fkt_call_find(table, fkt_call_body(from[i]));
 
-		/* It was a function of a module that has gone meanwhile. */
+		/* The function was in a module that has been unloaded meanwhile. */
 		if (!slot)
 			err = -EINVAL;
 		else
@@ -131,7 +131,7 @@ static void unregister_probe(struct probe *probe)
 
 /* ---- modules that come and go ---- */
 
-/* An fprobe without functions would probe all of them. */
+/* Removes the function from its fprobe. Without functions, an fprobe would probe all of them. */
 static void drop(struct probed *one)
 {
 	struct probe *probe = &probes[one->probe];
@@ -142,7 +142,7 @@ static void drop(struct probed *one)
 	unregister_probe(probe);
 }
 
-/* ftrace keeps the addresses of functions that are gone, and would probe whatever is loaded there next. */
+/* ftrace keeps the addresses of functions that are gone, and would probe what is loaded there next. */
 static int on_module(struct notifier_block *unused, unsigned long state, void *module)
 {
 	u32 i;
@@ -175,7 +175,7 @@ int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused)
 	mutex_lock(&lock);
 	err = register_all(table, refused);
 	mutex_unlock(&lock);
-	/* Says fkt_return_probes_end() that there is a notifier. */
+	/* Tells fkt_return_probes_end() that there is a notifier. */
 	if (!probed)
 		unregister_module_notifier(&notifier);
 	return err;
@@ -185,7 +185,7 @@ int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused)
 
 /*
  * Returns true when no call of a probed function is being recorded any more; false: ftrace has switched itself off, and
- * goes on calling the probes, so the module stays loaded. What they have missed is counted in `instruments`.
+ * goes on calling the probes, so the module stays loaded. Their missed calls are counted in `instruments`.
  */
 bool fkt_return_probes_end(const struct fkt_instrument_table *instruments)
 {
@@ -197,7 +197,7 @@ bool fkt_return_probes_end(const struct fkt_instrument_table *instruments)
 	mutex_lock(&lock);
 	for (i = 0; i < probe_count; i++) {
 		unregister_probe(&probes[i]);
-		/* Not in a table that was never in force. */
+		/* A table that was never in force lacks the instrument. */
 		if (instruments && probes[i].instrument < instruments->count)
 			fkt_count_hits(&instruments->slots[probes[i].instrument], FKT_FATE_MISSED + FKT_MISSED_PROBE,
 				       probes[i].fprobe.nmissed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Return probes by kretprobes, on kernels without usable fprobes. The kernel itself ends those of a module that goes.
+ * Return probes by kretprobes, on kernels without usable fprobes. The kernel itself ends those in a module that is
+ * unloaded.
  */
 
 #include <linux/kprobes.h>
@@ -62,7 +63,7 @@ static int register_one(struct probe *probe, const struct fkt_call_table *table,
 
 	probe->body = fkt_call_body(function);
 	slot = fkt_call_find(table, probe->body);
-	/* It was a function of a module that has gone meanwhile. */
+	/* The function was in a module that has been unloaded meanwhile. */
 	if (!slot)
 		return -EINVAL;
 	probe->instrument = slot->instrument->number;
@@ -112,7 +113,7 @@ static void end_registered(void)
 	struct kretprobe **registered = kvmalloc_array(probe_count, sizeof(*registered), GFP_KERNEL);
 	u32 i, n = 0;
 
-	/* All at once waits once. */
+	/* One wait for all kretprobes. */
 	for (i = 0; i < probe_count; i++) {
 		if (!probes[i].is_registered)
 			continue;
@@ -126,7 +127,7 @@ static void end_registered(void)
 	kvfree(registered);
 }
 
-/* Counts what the kretprobes have missed. Returns whether the kernel has let go of all of them. */
+/* Counts what the kretprobes have missed. Returns whether the kernel has removed all of them. */
 static bool add_missed(const struct fkt_instrument_table *instruments)
 {
 	bool let_go = true;
@@ -138,7 +139,7 @@ static bool add_missed(const struct fkt_instrument_table *instruments)
 		if (!probes[i].is_registered)
 			continue;
 		let_go &= !!kretprobe->kp.addr;
-		/* Not in a table that was never in force. */
+		/* A table that was never in force lacks the instrument. */
 		if (instruments && probes[i].instrument < instruments->count)
 			fkt_count_hits(&instruments->slots[probes[i].instrument], FKT_FATE_MISSED + FKT_MISSED_PROBE,
 				       kretprobe->nmissed + kretprobe->kp.nmissed);
@@ -148,7 +149,7 @@ static bool add_missed(const struct fkt_instrument_table *instruments)
 
 /*
  * Returns true when no call of a probed function is being recorded any more; false: the kernel keeps a kprobe that it
- * could not remove without memory, so the module stays loaded. What they have missed is counted in `instruments`.
+ * could not remove for lack of memory, so the module stays loaded. Missed calls are counted in `instruments`.
  */
 bool fkt_return_probes_end(const struct fkt_instrument_table *instruments)
 {

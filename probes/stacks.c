@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stacks of hits: of the kernel by its own unwinder, of a user program by its frame pointers, which it may not
- * have; then there is one frame, or frames that are wrong. Each is an event behind that of the hit.
+ * The stacks of hits: the kernel's by its own unwinder, that of a user program by its frame pointers. If the program
+ * has none, there is one frame, or frames that are wrong. Each stack is an event after that of the hit.
  *
- * The unwinder's functions may have instruments with stacks themselves: a hit within it, which has the same context,
+ * The unwinder's functions may have instruments with stacks themselves: a hit in one of them, in the same context,
  * gets no stack, and counts as missed.
  */
 

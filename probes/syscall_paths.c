@@ -17,7 +17,7 @@
 
 #include "syscall_paths.h"
 
-/* Number of the argument that is a path, from 1; of two, the first one. 0: none is. */
+/* Number of the argument that is a path, from 1; the first one of two paths; 0: there is none. */
 static const u8 arguments[] = {
 	[__NR_open] = 1, [__NR_stat] = 1, [__NR_lstat] = 1, [__NR_access] = 1, [__NR_execve] = 1, [__NR_truncate] = 1,
 	[__NR_chdir] = 1, [__NR_rename] = 1, [__NR_mkdir] = 1, [__NR_rmdir] = 1, [__NR_creat] = 1, [__NR_link] = 1,
@@ -47,7 +47,7 @@ static const u8 arguments32[] = {
 };
 #endif
 
-/* Returns the number of the argument that is a path, from 1; 0: none is. */
+/* Returns the number of the argument that is a path, from 1; 0: there is none. */
 u32 fkt_path_argument(long nr, bool is_ia32)
 {
 #ifdef CONFIG_IA32_EMULATION
@@ -96,13 +96,13 @@ static struct task_struct **place_of_current(void)
 	return &unread[hash_ptr(current, ilog2(ARRAY_SIZE(unread)))];
 }
 
-/* The current thread's path was not read. */
+/* Notes that the current thread's path was not read. */
 void fkt_path_later(void)
 {
 	WRITE_ONCE(*place_of_current(), current);
 }
 
-/* Returns whether it was not read, once. */
+/* Returns whether the current thread's path was not read, and forgets that. */
 bool fkt_path_was_unread(void)
 {
 	struct task_struct **place = place_of_current();

@@ -7,7 +7,7 @@
 
 #define FKT_PATH_WORDS 32 /* of a path that is recorded; a longer one is cut */
 
-/* What reading a path came to. */
+/* Result of reading a path. */
 enum fkt_path_read {
 	FKT_PATH_WHOLE,
 	FKT_PATH_CUT,

@@ -30,7 +30,7 @@ static LIST_HEAD(probes);
 static DECLARE_BITMAP(used, FKT_USER_PROBES); /* values of probe.at */
 static u64 probes_made; /* since the module was loaded */
 
-/* Callers of what follows hold the recording's lock. */
+/* Callers of the functions below must hold the recording's lock. */
 
 static bool has_hits_of(const struct fkt_user_probe *probe, const struct fkt_user_slot *slot)
 {
@@ -69,7 +69,7 @@ static struct fkt_user_probe *make_probe(const struct fkt_user_slot *slot, u32 a
 	probe->how = slot->how;
 	probe->needs_entry = slot->needs_entry;
 	probe->at = at;
-	/* The first one is not 0. */
+	/* Never 0: the first number is 1. */
 	probe->id = ++probes_made * FKT_USER_PROBES + at;
 	if (slot->how == FKT_USER_REACHED)
 		probe->consumer.handler = fkt_user_reached;
@@ -80,13 +80,13 @@ static struct fkt_user_probe *make_probe(const struct fkt_user_slot *slot, u32 a
 	return probe;
 }
 
-/* Numbers that are not for user space. */
+/* Replaces error numbers that user space does not know. */
 static int error_of(long err)
 {
 	return err == -ENOTSUPP ? -EINVAL : err;
 }
 
-/* The probe has the hits of the place from here on, if the table is in force. */
+/* From here on the hits of the probe are the place's, if the table is in force. */
 static void give_hits(struct fkt_user_table *table, struct fkt_user_slot *slot, const struct fkt_user_probe *probe)
 {
 	slot->probe = probe->id;
@@ -140,7 +140,7 @@ int fkt_record_users_arm(struct fkt_user_table *table, u64 *refused)
 			give_hits(table, slot, probe);
 			continue;
 		}
-		/* Every process that has the file mapped takes its time. */
+		/* Each one takes time for every process that has the file mapped. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		err = register_one(table, slot);

@@ -3,22 +3,23 @@
  * Calls of functions of user programs that have begun and not returned.
  *
  * Each thread that has some owns a stack of them: only the thread itself uses it, in its own context, in which the
- * handlers of uprobes do not nest, and it gives it back when it exits. So nothing here needs a lock. The stacks are in
+ * handlers of uprobes do not nest, and gives it back when it exits. So nothing here needs a lock. The stacks are in
  * a table of fixed size, and are found by the thread's task_struct; taking a free one is the only atomic operation,
- * once in a thread's life. Its memory is allocated then, without waiting, and stays with the place in the table. What
- * does not fit is not recorded: its return is counted as one whose entry was not seen.
+ * once in a thread's life. Its memory is allocated then, without waiting, and stays with the place in the table. A call
+ * that does not fit is not recorded: its return is counted as one whose entry was not seen.
  *
  * A return belongs to the innermost call of its probe whose return address was in the same place. That is right if no
  * call is on the stack that has ended unseen (by longjmp, an exception, exec), so those are removed first, by the
  * rules that the kernel itself has for its return probes:
- *   - at an entry and at a return, what is below the stack pointer has ended;
- *   - at an entry, so has what was in the place of the last return, or below. Until then it may be a function that has
- *     left with a jump to the one that returned (tail call): both return to the same address, one after the other;
+ *   - at an entry and at a return, calls below the stack pointer have ended;
+ *   - at an entry, so have calls in the place of the last return, or below. Until then such a call may be of a function
+ *     that has left with a jump to the one that returned (tail call): both return to the same address, one after the
+ *     other;
  *   - at an entry that is not put on the stack, an earlier call of the same probe in the same place has ended.
  * The handler of an entry always runs before that of its return, unless the return probe is older than this
- * recording's; then no call of the recording can have been in that place. By these rules calls are lost of a program
- * that switches between stacks itself, as the kernel's return probes lose them. (One that moves a stack to another
- * thread in a call makes the kernel take one call for another, or ends by its return probe.)
+ * recording's; then no call of the recording can have been in that place. If a program switches between stacks itself,
+ * these rules lose calls, as the kernel's return probes do. (A program that moves a stack to another thread during a
+ * call makes the kernel confuse calls, or is ended by the kernel's return probe.)
  */
 
 #include <linux/hash.h>
@@ -58,7 +59,7 @@ static_assert(sizeof_field(struct fkt_user_stack, kept) >= FKT_CALL_KEPT * sizeo
 struct thread {
 	struct task_struct *task; /* the thread that uses this entry; no reference is held: probe_exit() clears it */
 	struct fkt_user_stack *stack; /* NULL: not allocated yet; it stays for the next thread */
-	bool hides; /* it is in a system call uretprobe whose entry was not recorded */
+	bool hides; /* the thread is in a system call uretprobe whose entry was not recorded */
 };
 
 /* NULL: no instrument needs it. Changed under the recording's lock: set before the first uprobe that needs it. */
@@ -66,7 +67,7 @@ static struct thread *threads;
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_user_calls);
 
-/* Makes room for open calls. Caller holds the recording's lock. */
+/* Makes room for open calls. Caller must hold the recording's lock. */
 int fkt_user_calls_make(bool are_wanted)
 {
 	struct thread *made;
@@ -218,7 +219,7 @@ struct fkt_user_call *fkt_user_calls_push(struct fkt_user_stack *stack, u64 prob
 	if (stack->count == ARRAY_SIZE(stack->calls) || words > ARRAY_SIZE(stack->kept) - stack->used)
 		return NULL;
 	*call = (struct fkt_user_call){ .probe = probe, .sp = sp, .kept = stack->used };
-	/* The program may emit fewer, and what is there is of another call. */
+	/* The program may emit fewer words, and the others would be those of an earlier call. */
 	memset(&stack->kept[stack->used], 0, words * sizeof(u64));
 	stack->count++;
 	stack->used += words;

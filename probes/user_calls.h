@@ -20,7 +20,7 @@ struct fkt_user_call {
 #define FKT_OPEN_DROPPED 0x1 /* its hit was counted at the entry: its return is no hit */
 #define FKT_OPEN_CUT 0x2 /* a text that was kept was cut */
 
-/* Threads return through the system call uretprobe of the kernel's own, which is not recorded. */
+/* On while threads return through the kernel's own system call uretprobe, which is not recorded. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_user_calls);
 
 int fkt_user_calls_make(bool are_wanted);

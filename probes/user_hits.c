@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hits of places in user programs. The kernel calls what is here in the process that hits the breakpoint, where
- * sleeping is allowed. A hit is handled with preemption disabled, as those of all places; only memory of the process
- * that is not present makes it sleep, before it begins again.
+ * Hits of places in user programs. The kernel calls these handlers in the process that hits the breakpoint, where
+ * sleeping is allowed. A hit is handled with preemption disabled, as at all places. If memory of the process is not
+ * present, the handler sleeps until it is, and handles the hit again.
  */
 
 #include <linux/percpu.h>
@@ -31,8 +31,8 @@
 static DEFINE_PER_CPU(unsigned long, unread);
 
 /*
- * fkt_read_fn. The name of the thread is the kernel's memory; what else a program finds in a register or in memory is
- * an address of the process's own, or none.
+ * fkt_read_fn. The name of the thread is in the kernel's memory; all other addresses that a program reads are the
+ * process's, or invalid.
  */
 static int read_memory(void *to, u64 address, u32 bytes)
 {
@@ -50,10 +50,10 @@ static int read_memory(void *to, u64 address, u32 bytes)
 
 /* ---- a place is reached ---- */
 
-/* Memory of one hit that is made present: strings and pointers on as many pages. */
+/* Most pages that are made present for one hit: its strings and pointers may be on as many. */
 #define FETCHES 8
 
-/* What a handler is called with. */
+/* Arguments of a handler. */
 struct called {
 	const struct fkt_user_probe *probe;
 	const struct pt_regs *regs;
@@ -61,7 +61,7 @@ struct called {
 	u64 now; /* of a return: full stamp */
 };
 
-/* What a hit is of, and what it has. */
+/* A hit: its place in force, and the registers. */
 struct hit {
 	const struct fkt_user_slot *slot;
 	const struct pt_regs *regs;
@@ -108,8 +108,8 @@ static enum fkt_fate run_point(const struct hit *hit, struct fkt_scratch *scratc
 }
 
 /*
- * Handles a hit, with preemption disabled. is_last: it is counted as missed if its memory cannot be read. Returns false
- * if that memory should be made present: nothing has been done then.
+ * Handles a hit, with preemption disabled. is_last: counts it as missed if its memory cannot be read. Returns false
+ * if that memory should be made present: then nothing was done.
  */
 static bool reach(const struct called *called, bool is_last)
 {
@@ -129,7 +129,7 @@ static bool reach(const struct called *called, bool is_last)
 	return true;
 }
 
-/* hit: does what is to be done, as reach(). */
+/* Calls `hit`, which works as reach(), until it is done. */
 static int handle(const struct called *called, bool (*hit)(const struct called *called, bool is_last))
 {
 	unsigned int fetches = 0;
@@ -155,13 +155,13 @@ static const struct fkt_user_probe *probe_of(const struct uprobe_consumer *consu
 	return container_of(consumer, struct fkt_user_probe, consumer);
 }
 
-/* The instruction of a place whose event that is. */
+/* Handler of places whose event is that the instruction is reached. */
 int fkt_user_reached(struct uprobe_consumer *consumer, struct pt_regs *regs)
 {
 	return handle(&(struct called){ .probe = probe_of(consumer), .regs = regs }, reach);
 }
 
-/* ---- a function whose return is of interest is entered ---- */
+/* ---- entry of a function whose return is recorded ---- */
 
 /* Runs the first program, and keeps the words that it emits. */
 static enum fkt_fate keep(const struct hit *hit, struct fkt_user_stack *stack, struct fkt_user_call *call)
@@ -210,7 +210,7 @@ static bool begin_call(const struct fkt_user_probe *probe, const struct hit *hit
 	return true;
 }
 
-/* Returns whether the thread has as many return probes as the kernel allows: there will be none of this call. */
+/* Returns whether the thread has as many return probes as the kernel allows: then this call gets none. */
 static bool is_too_deep(void)
 {
 	return current->utask && current->utask->depth >= MAX_URETPROBE_DEPTH;
@@ -231,7 +231,7 @@ static bool enter(const struct called *called, bool is_last)
 	return true;
 }
 
-/* The first instruction of a function whose return will need what is seen here. */
+/* Called at the first instruction of a function whose return needs data of the entry. */
 int fkt_user_entered(struct uprobe_consumer *consumer, struct pt_regs *regs)
 {
 	const struct called called = { .probe = probe_of(consumer), .regs = regs };
@@ -246,7 +246,7 @@ int fkt_user_entered(struct uprobe_consumer *consumer, struct pt_regs *regs)
 	return handle(&called, enter);
 }
 
-/* ---- it returns ---- */
+/* ---- return of a function ---- */
 
 /* A call that has returned. */
 struct returned {
@@ -317,7 +317,7 @@ static bool end_alone(const struct returned *call, bool is_last)
 	return true;
 }
 
-/* Sets what is known of the call since its entry, and handles its return. As reach(). */
+/* Handles the return of a call whose entry was seen. As reach(). */
 static bool end_call(struct returned *call, struct fkt_user_stack *stack, struct fkt_user_call *open, u64 now,
 		     bool is_last)
 {
@@ -332,7 +332,7 @@ static bool end_call(struct returned *call, struct fkt_user_stack *stack, struct
 	call->ticks = now - open->begin;
 	call->kept = fkt_user_calls_kept(stack, open);
 	call->is_cut = open->flags & FKT_OPEN_CUT;
-	/* Other programs are in force now, or the clock has stepped back. */
+	/* Otherwise other programs are in force now, or the clock has stepped back. */
 	if (likely(open->mark == slot->mark && (s64)call->ticks >= 0))
 		fate = end_returned(call);
 	if (fate == FKT_FATE_MISSED + FKT_MISSED_MEMORY && !is_last)

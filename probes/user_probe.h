@@ -34,7 +34,7 @@ struct fkt_user_probe {
 	bool needs_entry; /* as in struct fkt_user_slot */
 };
 
-/* Returns the place in force that the probe with this id has the hits of; NULL: none. */
+/* Returns the place in force whose probe has this id; NULL: there is none. */
 static inline const struct fkt_user_slot *fkt_user_slot_of(u64 probe)
 {
 	const struct fkt_instrument_table *now = fkt_instruments();
@@ -43,7 +43,7 @@ static inline const struct fkt_user_slot *fkt_user_slot_of(u64 probe)
 	if (likely(now && now->users))
 		slot = now->users->of_probe[probe % FKT_USER_PROBES];
 
-	/* One that is not in the table (yet, or any more): while it is exchanged, or of a call that began before. */
+	/* There is none during an exchange (yet, or any more), or for a call that began before. */
 	return likely(slot && slot->probe == probe) ? slot : NULL;
 }
 

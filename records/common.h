@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Macros of events' headers that mean the same in each stage (expand.h): kinds of events are a class and its events;
- * names and flags are read from the file "format" instead. Included again after <trace/define_trace.h> took them away.
+ * Macros of events' headers that are the same in each stage (expand.h). Kinds of events become a class and its events;
+ * names and flags are read from the file "format" instead. Included again after <trace/define_trace.h> undefined them.
  */
 #undef TRACE_SYSTEM_VAR
 #undef TRACE_DEFINE_ENUM

@@ -13,7 +13,7 @@
 /* From here on, the header expands to what the macros below say. */
 #define TRACE_HEADER_MULTI_READ
 
-/* What the header defines only where its tracepoints are defined: functions that TP_fast_assign calls. */
+/* Functions that TP_fast_assign calls: the header defines them only where its tracepoints are defined. */
 #undef TRACEPOINTS_ENABLED
 #undef DEFINE_TRACE
 #undef DEFINE_TRACE_FN
@@ -44,7 +44,7 @@
 	FKT_UNLESS_LEFT_OUT(name)(struct trace_event_data_offsets_##name { tstruct; };)
 #include FKT_HEADER
 
-/* What the fields are: the array that the kernel makes the file "format" of. */
+/* The fields: the array that the kernel makes the file "format" of. */
 #include <trace/stages/stage4_event_fields.h>
 #undef DECLARE_EVENT_CLASS
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print) \

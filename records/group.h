@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What each group of headers needs before them. */
+/* Headers and macros that each group of headers needs before them. */
 #include <linux/kernel.h>
 #include <linux/trace_events.h>
 #include <linux/tracepoint.h>
@@ -18,7 +18,7 @@
 
 /*
  * Whether each of the arguments is passed as one word: a probe that takes 64-bit words then passes them on as they
- * came. Of more arguments than FKT_POINT_ARGUMENTS, the macro is not defined.
+ * came. Not defined for more than FKT_POINT_ARGUMENTS arguments.
  */
 #define FKT_ARE_WORDS(args...) CONCATENATE(FKT_ARE_WORDS_, COUNT_ARGS(args))(args)
 #define FKT_ARE_WORDS_1(a) (sizeof(a) <= 8)

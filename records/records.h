@@ -32,7 +32,7 @@ struct fkt_record_type {
 	u32 arguments; /* that the tracepoint passes, a word each */
 };
 
-/* What the module fkt_records exports. */
+/* The structure that the module fkt_records exports. */
 struct fkt_record_types {
 	u32 version; /* FKT_RECORDS_VERSION */
 	/* Returns how the records of this tracepoint are made; NULL: the module does not know its header. */

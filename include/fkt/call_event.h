@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The words of the events of calls (events.def). The short form has one: the call's duration, and the low
- * bits of its begin, from which the event's own time gives the whole begin. So it is right for a call whose
- * event was written less than 2^34 ticks after its begin.
+ * Words of call events (events.def). The short form has one word: the duration, and the low bits of the begin, whose
+ * high bits follow from the event's own time. So it is valid only if the event was written less than 2^34 ticks after
+ * the call's begin.
  */
 #ifndef FKT_CALL_EVENT_H
 #define FKT_CALL_EVENT_H
@@ -28,15 +28,15 @@ static inline __u64 fkt_call_ticks(__u64 word)
 	return word & ((1ULL << FKT_CALL_TICK_BITS) - 1);
 }
 
-/* Returns the full stamp of the begin. clock: of the event. */
+/* Returns the full stamp of the begin. clock: the event's stamp. */
 static inline __u64 fkt_call_begin(__u64 word, __u64 clock)
 {
 	return clock - ((clock - (word >> FKT_CALL_TICK_BITS)) & ((1ULL << FKT_CALL_BEGIN_BITS) - 1));
 }
 
 /*
- * Events of calls with values: the words before the values are number and duration in one word, and the begin; or the
- * three in a word each.
+ * Words before the values of a call event: (number and duration in one word), begin; or, if the duration does not fit,
+ * number, duration, begin.
  */
 #define FKT_CALL_NUMBER_BITS 24
 #define FKT_CALL_VALUES_HEAD 2

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The words of a hit (program.h) of an instrument on whole calls. Such an instrument has two programs. The
- * first runs when the function is entered, and has its arguments: what they point to may be gone when the
- * function returns. It drops the call, or emits up to FKT_CALL_KEPT words, which are kept on the task's stack
- * until the return. The second one runs then, has these words, the result and the duration, and emits the
- * words of the event. A first program without instructions keeps every call and emits nothing. One that only
- * emits arguments as they are may run when the function returns instead, with the arguments that it was called
- * with.
+ * Words of a hit (program.h) of an instrument on whole calls. Such an instrument has two programs. The first runs when
+ * the function is entered, and has its arguments: what they point to may be gone at the return. It drops the call, or
+ * emits up to FKT_CALL_KEPT words, which are kept on the task's stack until the return. The second one runs then, has
+ * the kept words, the result and the duration, and emits the words of the event. A first program without instructions
+ * keeps every call and emits nothing. A first program that only emits unmodified arguments may run at the return
+ * instead, with the arguments of the call.
  */
 #ifndef FKT_CALL_HIT_H
 #define FKT_CALL_HIT_H
 
 #include <fkt/program.h>
 
-/* Of the first program: the six registers for arguments, in their order. */
+/* Words of the first program: the six registers for arguments, in their order. */
 #define FKT_CALL_ARGUMENTS 6 /* words 0 to 5 */
 
-/* Of the second program. */
+/* Words of the second program. */
 enum fkt_call_word {
 	FKT_CALL_RESULT = 0, /* rax */
 	FKT_CALL_RESULT_HIGH = 1, /* rdx: the upper half of a result of 16 bytes */
 	FKT_CALL_DURATION = 2, /* ticks */
-	/* The next two are not of calls that a return probe sees, and need fkt_calls.threads. */
+	/* A return probe does not have the next two. They need fkt_calls.threads. */
 	FKT_CALL_CPUTIME = 3, /* ticks of the duration during which the task was on a CPU */
 	/*
-	 * How many traced calls the task was in, this one included: of all functions that are called through, and in
-	 * an interrupt also those that it came into.
+	 * Number of traced calls that the task is in, this one included: of all functions that are called through, and
+	 * in an interrupt also those of the interrupted task.
 	 */
 	FKT_CALL_DEPTH = 4,
-	FKT_CALL_FIRST_KEPT = 5, /* what the first program emitted: from here on */
+	FKT_CALL_FIRST_KEPT = 5, /* words that the first program emitted: from here on */
 };
 
 #define FKT_CALL_KEPT 24 /* words */
@@ -47,7 +46,7 @@ static __always_inline struct fkt_program_rules fkt_call_entry_rules(void)
 	return rules;
 }
 
-/* Of a function's entry alone: nothing is kept, what is emitted is recorded. */
+/* Rules for a program on a function's entry alone: nothing is kept, the emitted words are recorded. */
 static __always_inline struct fkt_program_rules fkt_entry_rules(void)
 {
 	struct fkt_program_rules rules = fkt_call_entry_rules();
@@ -87,7 +86,7 @@ static __always_inline struct fkt_program_rules fkt_instruction_rules(void)
 	return rules;
 }
 
-/* In the argument of an instruction's event with values, its number stands above the number of words. */
+/* Argument of an instruction's event with values: the instruction's number, above the number of words. */
 #define FKT_INSTRUCTION_ARG(number, words) ((__u32)(number) << FKT_VAR_BITS | (words))
 
 /* kept: the first program's fkt_program.words. */

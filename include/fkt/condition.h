@@ -35,7 +35,7 @@ enum fkt_condition_what {
 	FKT_CONDITION_NOT = 2,
 	FKT_CONDITION_NAME = 3, /* is the id in set[index]? */
 	FKT_CONDITION_TASK = 4, /* does the thread's name match text[index] (with `*` and `?`)? */
-	FKT_CONDITION_CPU = 5, /* this one and those below: compared with `value` */
+	FKT_CONDITION_CPU = 5, /* this one and the following: compared with `value` */
 	FKT_CONDITION_PID = 6,
 	FKT_CONDITION_DURATION = 7, /* ticks; false if the duration is not known */
 	FKT_CONDITION_RET = 8, /* return value of a system call; false for other events */

@@ -160,13 +160,13 @@ enum fkt_section {
 	 */
 	FKT_SEC_BEGUN = 12,
 	/*
-	 * Lines of the catalogue that were added while it recorded (the events DEFINE), as far as they were known
-	 * when the file began: in a file that follows others of its recording, and in a slice, which has all of them
+	 * Lines added to the catalogue during the recording (events DEFINE), as far as they were known when the file
+	 * began: in a file that follows others of its recording, and in a slice, which has all of them
 	 */
 	FKT_SEC_DEFINITIONS = 13,
 	/*
-	 * Only in a slice: likewise, the calls that ended in its pages, and whose events are in pages that it does not
-	 * have, because they were written later, when calls that they were in had ended. CPU: on which it ended.
+	 * Only in a slice: as FKT_SEC_BEGUN, for calls that ended in its pages, and whose events are in pages that it
+	 * does not have, because they were written later, when the calls that contain them had ended. CPU: of the end.
 	 */
 	FKT_SEC_ENDED = 14,
 	/*

@@ -38,19 +38,19 @@ struct fkt_handler_hit {
 
 /*
  * Called with preemption disabled, in any context, NMIs included, on any CPU, also on several at a time: it must not
- * sleep, fault, or take a lock that code takes which it may have interrupted.
+ * sleep, fault, or take a lock that the interrupted code may hold.
  */
 typedef void (*fkt_handler_fn)(const struct fkt_handler_hit *hit);
 
 /*
  * name: of letters, digits and underscores. owner: the module that the function is in, usually THIS_MODULE. -EINVAL:
- * the name is none; -EEXIST: there is a handler with this name; -ENOMEM. Called in tasks.
+ * invalid name; -EEXIST: there is a handler with this name; -ENOMEM. Called in tasks.
  */
 int fkt_register_handler(const char *name, fkt_handler_fn function, struct module *owner);
 
 /*
  * -ENOENT: there is no such handler; -EBUSY: a recording uses it, which cannot be in a module's exit function. After 0
- * it does not run any more, and never will. Called in tasks.
+ * the handler no longer runs. Called in tasks.
  */
 int fkt_unregister_handler(const char *name);
 

@@ -111,14 +111,14 @@ enum fkt_action {
 	FKT_ACTION_STACK = 6, /* an event is written, and events with the stacks of the kernel and the user program */
 	/*
 	 * The recording begins. If FKT_START has such an instrument, nothing else is recorded or done until its first
-	 * hit; the hits behind that are not seen.
+	 * hit; later hits are not seen.
 	 */
 	FKT_ACTION_START = 7,
 	FKT_ACTION_SNAPSHOT = 8, /* the owner is told, as if start.condition came true (FKT_FIRED) */
 	FKT_ACTION_HANDLER = 9, /* the function that another module has registered is called (fkt/handler.h) */
 	/*
-	 * The instruments whose action is FKT_ACTION_START are primed: if FKT_START has an instrument with this action,
-	 * no hit of theirs is seen until its first one. EINVAL: there is none of those.
+	 * Primes the instruments whose action is FKT_ACTION_START: if FKT_START has an instrument with this action,
+	 * their hits are not seen before its first hit. EINVAL: no instrument has FKT_ACTION_START.
 	 */
 	FKT_ACTION_PRIME = 10,
 	FKT_ACTIONS = 11,
@@ -128,12 +128,13 @@ enum fkt_action {
 #define FKT_HISTOGRAM_ROWS 4096 /* at most, on each CPU */
 #define FKT_HISTOGRAM_BYTES (1U << 24) /* of all histograms of a recording on each CPU, at most */
 /*
- * Bucket 0 has the negative values. Powers of two: bucket 1 has 0, bucket n from 2 on what is below 1 << (n - 1). Of
- * equal width: bucket n from 1 on has what is below n * width, the last one all above as well.
+ * Bucket 0 has the negative values. Powers of two: bucket 1 has 0, bucket n from 2 on the values from 1 << (n - 2) to
+ * (1 << (n - 1)) - 1. Equal widths: bucket n from 1 on has the values from (n - 1) * width to n * width - 1, the last
+ * one all larger values too.
  */
 #define FKT_HISTOGRAM_BUCKETS 66
 
-/* What the hits of all its places have in common. They are seen while its layer is recorded. */
+/* An instrument: the properties of hits at all its places. They are seen while its layer is recorded. */
 struct fkt_instrument {
 	__u32 action; /* enum fkt_action */
 	__u32 layer; /* number of its bit in the mask */
@@ -155,8 +156,8 @@ struct fkt_instrument {
 #define FKT_INSTRUMENTS_MOST 16384
 #define FKT_FLAG_OF_TASK 0x100
 /*
- * Calls and entries of functions in the module's own threads, and in those of the process that started the
- * recording, are FKT_MISSED_OWN; but not what interrupts do meanwhile.
+ * Calls and entries of functions in the module's own threads, and in those of the process that started the recording,
+ * count as FKT_MISSED_OWN; those in interrupts on top of these threads do not.
  */
 #define FKT_FLAG_NOT_SELF 0x200
 
@@ -173,8 +174,8 @@ struct fkt_instruments {
 	__u64 users; /* user pointer to a struct fkt_users; 0: none */
 	__u32 count; /* 1 to FKT_INSTRUMENTS_MOST */
 	/*
-	 * Threads with lower numbers can have flags; at most FKT_TASK_FLAGS_MOST, 0: none can. Only the first table
-	 * of the recording that has a number here says how many.
+	 * Threads with lower numbers can have flags; at most FKT_TASK_FLAGS_MOST, 0: none can. The first table of the
+	 * recording with a number here decides.
 	 */
 	__u32 threads;
 };
@@ -182,20 +183,18 @@ struct fkt_instruments {
 #define FKT_TASK_FLAGS_MOST (1U << 22)
 
 /*
- * FKT_EXCHANGE: puts another table of instruments into force while it records. It has all instruments of the table
- * before at their places, described alike: they go on with their counts and histograms; places of theirs may be gone or
- * new. New instruments follow. A table with other functions that have return probes (FKT_CALLED_BY_PROBE) than those of
- * the table before is refused, unless one of the two has none.
+ * FKT_EXCHANGE: replaces the table of instruments during the recording. The new table begins with all instruments of
+ * the previous one, described alike: they keep their counts and histograms, but may have other places. New instruments
+ * follow. If both tables have functions with return probes (FKT_CALLED_BY_PROBE), these must be the same.
  *
- * Calls in flight of functions that are gone, or have other programs now, count as FKT_MISSED_STALE; but where the
- * first programs only emit arguments as they are, such a call is recorded as the programs say that are in force when
- * it returns.
+ * Calls in flight of functions that are gone, or have other programs now, count as FKT_MISSED_STALE. But if the first
+ * programs only emit unmodified arguments, such a call is recorded by the programs that are in force when it returns.
  */
 struct fkt_exchange {
 	__u64 instruments; /* user pointer to a struct fkt_instruments */
 	/*
-	 * User pointer to lines for the file's catalogue, which the numbers of the table need: written as events DEFINE
-	 * before the exchange. Each line ends with a newline, and has at most FKT_DEFINE_BYTES with it.
+	 * User pointer to lines for the file's catalogue that describe the numbers of the table: written as events
+	 * DEFINE before the exchange. Each line ends with a newline, and has at most FKT_DEFINE_BYTES with it.
 	 */
 	__u64 lines;
 	__u32 line_bytes; /* at most FKT_DEFINE_MOST; 0: there are none */
@@ -214,20 +213,19 @@ struct fkt_point {
 	char name[FKT_POINT_NAME_BYTES]; /* without its system, or of the probe's module; zero-terminated */
 	/*
 	 * User pointer to the probe's description, zero-terminated; 0: a tracepoint. Probes with this description are
-	 * recorded while their module is there, which may come later.
+	 * recorded while their module is loaded, also if that happens later.
 	 */
 	__u64 probe;
 	__u32 number; /* in its events; below FKT_POINTS_MOST */
 	__u16 instrument; /* index */
-	__u16 arguments; /* that the tracepoint passes, or the probe's fields; at most FKT_POINT_ARGUMENTS */
+	__u16 arguments; /* number that the tracepoint passes, or of the probe's fields; at most FKT_POINT_ARGUMENTS */
 	/* fkt_point_record.bytes: the program uses the tracepoint's own record; 0: it does not */
 	__u32 record_bytes;
 	__u32 pad;
 };
 
 /*
- * A program's hit (program.h) has a word for each argument; what a narrower argument has in the higher bits is
- * arbitrary.
+ * A program's hit (program.h) has a word for each argument; bits above a narrower argument are arbitrary.
  */
 struct fkt_points {
 	__u64 points; /* user pointer to struct fkt_point[count] */
@@ -236,7 +234,7 @@ struct fkt_points {
 	__u32 program_bytes; /* of all programs; at most FKT_CALLS_PROGRAM_BYTES */
 };
 
-/* Why a hit was missed: its condition or its action is not known to have been done. */
+/* Why a hit was missed: its program or its action was not run, or failed. */
 enum fkt_missed {
 	FKT_MISSED_MEMORY = 0, /* its program could not read memory */
 	FKT_MISSED_NESTED = 1, /* it came while too many others were being handled on its CPU */
@@ -245,16 +243,16 @@ enum fkt_missed {
 	 * which the machine slept or the clock stepped back
 	 */
 	FKT_MISSED_STALE = 2,
-	FKT_MISSED_FIELDS = 3, /* a module's probe has not the fields that its description says */
+	FKT_MISSED_FIELDS = 3, /* a module's probe does not have the fields of its description */
 	FKT_MISSED_FULL = 4, /* the histogram had no room for its key */
 	/*
-	 * the kernel's probe did not see it: too many at once (of a user program, too many calls of a thread in each
-	 * other), or it came in another probe's handler
+	 * the kernel's probe did not see it: too many at once (in a user program, too many nested calls of a thread),
+	 * or it came in another probe's handler
 	 */
 	FKT_MISSED_PROBE = 5,
 	FKT_MISSED_ROOM = 6, /* the tracepoint's own record is longer than there is room for */
 	/*
-	 * the flag of a thread that has no room for it (fkt_instruments.threads), or in an interrupt; time and depth
+	 * a flag of a thread whose number is too high (fkt_instruments.threads), or in an interrupt; time and depth
 	 * of a thread whose number is too high (fkt_calls.threads)
 	 */
 	FKT_MISSED_THREAD = 7,
@@ -265,7 +263,7 @@ enum fkt_missed {
 	FKT_MISSED_ENTRY = 8,
 	/* a user program's call that never returns: left by longjmp(3) or an exception, or ended with the program */
 	FKT_MISSED_RETURN = 9,
-	FKT_MISSED_HELD = 10, /* a call that a recorded call should have brought along (fkt_keep) */
+	FKT_MISSED_HELD = 10, /* a call in a recorded call that could not be held (fkt_keep) */
 	FKT_MISSED_OWN = 11, /* FKT_FLAG_NOT_SELF */
 };
 
@@ -307,28 +305,28 @@ struct fkt_probe_list {
 #define FKT_ALL_CPUS (~0U)
 
 /*
- * FKT_HIT_COUNTS: of one instrument. Calls that were shorter than fkt_called.shortest are not counted. Exact once the
- * recording is stopped.
+ * FKT_HIT_COUNTS: counts of one instrument. Calls that were shorter than fkt_called.shortest are not counted. Exact
+ * once the recording is stopped.
  */
 struct fkt_hit_counts {
 	__u32 instrument; /* in; ENXIO: the recording has no such instrument */
-	__u32 cpu; /* in: whose hits; FKT_ALL_CPUS: of all together; ENXIO: there is no such CPU */
-	__u64 kept; /* what the action was done with; if it writes events, they may be lost (fkt_status.lost) */
+	__u32 cpu; /* in: number, or FKT_ALL_CPUS for their sum; ENXIO: there is no such CPU */
+	__u64 kept; /* hits with which the action was done; its events may be lost (fkt_status.lost) */
 	__u64 dropped; /* by their program */
 	__u64 missed[FKT_MISSED_REASONS]; /* by enum fkt_missed */
-	/* The rest is of all instruments together, with calls of all tasks. */
-	__u64 too_short; /* than fkt_called.shortest */
-	__u64 taken; /* of functions with another direct call at their entry (BPF), or replaced ones (livepatch) */
+	/* The rest counts calls of all instruments and tasks together. */
+	__u64 too_short; /* calls shorter than fkt_called.shortest */
+	__u64 taken; /* calls of functions with another direct call at their entry (BPF), or replaced by livepatch */
 };
 
 /* The hits of one CPU that have the same key. Each CPU has rows of its own: readers add those with equal keys. */
 struct fkt_histogram_row {
-	__u64 key[FKT_HISTOGRAM_KEY_WORDS]; /* words that it does not have are 0 */
+	__u64 key[FKT_HISTOGRAM_KEY_WORDS]; /* unused words are 0 */
 	__u64 sum; /* of the values, modulo 1 << 64 */
 	__u64 counts[FKT_HISTOGRAM_BUCKETS];
 };
 
-#define FKT_RESULTS_ROWS 64 /* that one call gives at most */
+#define FKT_RESULTS_ROWS 64 /* at most, from one ioctl */
 
 /* FKT_RESULTS: rows of an instrument's histogram. */
 struct fkt_results {
@@ -391,7 +389,7 @@ struct fkt_status {
 	__u64 missed;
 	__u64 clock_back; /* events whose clock had stepped back: they have the stamp of the event before */
 	__u32 stopped_by; /* FKT_STOP_INSTRUMENT: index of the instrument, plus 1; else 0 */
-	__u32 lowest_stack; /* least bytes of stack left that FKT_CONTEXT_LOWEST_STACK was asked at, plus 1; 0: none */
+	__u32 lowest_stack; /* lowest FKT_CONTEXT_LOWEST_STACK so far (bytes), plus 1; 0: it was never read */
 };
 
 /* Bits of fkt_status.flags: what this open file may record, and the caller's view of pids. */
@@ -467,16 +465,15 @@ struct fkt_fired {
 	__u32 id; /* as in struct fkt_condition_set */
 	__u32 cpu;
 	__u32 pid;
-	__u32 instrument; /* a hit of an instrument whose action it is: its index, plus 1; then `id` is 0; else 0 */
+	__u32 instrument; /* of a hit: index of its instrument, plus 1, and `id` is 0; else 0 */
 	char task[16];
 };
 
 #define FKT_IOC 0xf4
 
 /*
- * From the 2005 system. Number of 4 KiB pages per CPU, as a power of two (1..16), for recordings of
- * this open file. EDQUOT: more than a sixteenth of the memory for all CPUs together, without
- * CAP_PERFMON.
+ * Number of 4 KiB pages per CPU, as a power of two (1..16), for recordings of this open file. EDQUOT: more than a
+ * sixteenth of the memory for all CPUs together, without CAP_PERFMON.
  */
 #define FKT_SETINITPOWPAGES _IOW(FKT_IOC, 1, __u32)
 /* Non-zero: allocate pages below 4 GiB. */
@@ -486,21 +483,20 @@ struct fkt_fired {
 /* Waits until a recording runs, whichever open file started it. */
 #define FKT_WAITREADY _IO(FKT_IOC, 4)
 /*
- * Add layers, remove layers, set them. ENODATA: no recording runs; EPERM: it belongs to another user; ENXIO: it has no
- * instruments of a layer that is added, whose events are those of instruments; EBUSY: it waits (FKT_STATUS_WAITS).
+ * Add layers, remove layers, set them. ENODATA: no recording runs; EPERM: it belongs to another user; ENXIO: an added
+ * layer has only events of instruments, and the recording has none of it; EBUSY: it waits (FKT_STATUS_WAITS).
  */
 #define FKT_ENABLE _IOW(FKT_IOC, 5, __u64)
 #define FKT_DISABLE _IOW(FKT_IOC, 6, __u64)
 #define FKT_SETMASK _IOW(FKT_IOC, 7, __u64)
 
 /*
- * Not in the 2005 system. FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES
- * for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse. EPERM: the
- * kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there
- * is no such tracepoint. With calls and entries also: ENOPKG, the module fkt_calls is not loaded and cannot
- * be; ENOENT, none of the functions may be traced; ENODEV, ftrace is off. With calls: EOPNOTSUPP, the clock
- * is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no module has
- * registered the handler of an instrument.
+ * FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES for filters other than JOIN and
+ * PROCESS, and for a process that ptrace(2) would refuse. EPERM: the kernel is locked down; or start.instruments
+ * without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there is no such tracepoint. With calls and entries also:
+ * ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; ENODEV, ftrace
+ * is off. With calls: EOPNOTSUPP, the clock is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no
+ * module has registered the handler of an instrument.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */
@@ -529,7 +525,7 @@ struct fkt_fired {
  * flight recorder, or the kernel writes its pages.
  */
 #define FKT_FLIGHT _IOW(FKT_IOC, 25, __u32)
-/* Returns the first event that made start.condition true, or was such a hit, since the last call. EAGAIN: none. */
+/* Returns the first event since the last call that made start.condition true, or such a hit. EAGAIN: none. */
 #define FKT_FIRED _IOR(FKT_IOC, 26, struct fkt_fired)
 /*
  * Only after FKT_STOP. ENODATA: the kernel does not have the entries of some of these pages (any more);
@@ -538,32 +534,32 @@ struct fkt_fired {
 #define FKT_INDEX _IOW(FKT_IOC, 27, struct fkt_index)
 /* In: a thread's number in the caller's pid namespace; out: its number in recordings. ESRCH: no such thread. */
 #define FKT_PID _IOWR(FKT_IOC, 28, __u32)
-/* Of this open file's recording, until its next one starts. ENODATA: it has none. */
+/* Counts of this open file's recording, until its next one starts. ENODATA: it has none. */
 #define FKT_HIT_COUNTS _IOWR(FKT_IOC, 29, struct fkt_hit_counts)
 /* EPERM: without CAP_SYS_ADMIN. */
 #define FKT_MODULE_PROBES _IOWR(FKT_IOC, 30, struct fkt_probe_list)
 /*
- * Of this open file's recording, also while it runs; with CAP_SYS_ADMIN of any. ENODATA: there is none; EPERM: it is
- * another open file's.
+ * Rows of this open file's recording, also while it runs; with CAP_SYS_ADMIN of any recording. ENODATA: there is none;
+ * EPERM: it is another open file's.
  */
 #define FKT_RESULTS _IOWR(FKT_IOC, 31, struct fkt_results)
 /*
- * Returns the address of the function or instruction that the kernel refused to probe, which made the last FKT_START or
- * FKT_EXCHANGE of this open file fail: with EILSEQ, no instruction begins there; with EINVAL, it cannot be probed.
- * Below FKT_USERS_MOST + 1: it is a place in a user program, the index of which in fkt_users.places is one less. 0: the
- * error was about something else.
+ * Returns what the kernel refused to probe, so that the last FKT_START or FKT_EXCHANGE of this open file failed: the
+ * address of a function or instruction (EILSEQ: no instruction begins there; EINVAL: it cannot be probed); from 1 to
+ * FKT_USERS_MOST: the index in fkt_users.places of a place in a user program, plus 1; 0: the error has another cause.
  */
 #define FKT_REFUSED _IOR(FKT_IOC, 32, __u64)
 /*
- * For the owner of a recording. An error leaves the table before in force: those of FKT_START for instruments; ENODATA:
- * it records nothing (any more); EINVAL: not all instruments of the table before are there; EOPNOTSUPP: other return
- * probes, another fkt_keep, or calls without the TSC; ENOBUFS: no page became free for the lines.
+ * For the owner of a recording. After an error the previous table stays in force. Errors: those of FKT_START for
+ * instruments; ENODATA: the file has no running recording; EINVAL: an instrument of the previous table is missing;
+ * EOPNOTSUPP: other return probes, another fkt_keep, or calls without the TSC; ENOBUFS: no page became free for the
+ * lines.
  */
 #define FKT_EXCHANGE _IOWR(FKT_IOC, 33, struct fkt_exchange)
 /*
- * Describes the record that the module makes of a tracepoint's arguments. EPERM: without CAP_SYS_ADMIN; ENOENT: it
- * makes none of this one; ENOSPC: the record has more fields than there is room for; ENOPKG: there is no module
- * fkt_records; EPROTO: it is of another version.
+ * Describes the record that the module makes of a tracepoint's arguments. EPERM: without CAP_SYS_ADMIN; ENOENT: there
+ * is none for this tracepoint; ENOSPC: the record has more fields than there is room for; ENOPKG: there is no module
+ * fkt_records; EPROTO: fkt_records is of another version.
  */
 #define FKT_POINT_RECORD _IOWR(FKT_IOC, 34, struct fkt_point_record)
 

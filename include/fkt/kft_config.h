@@ -49,7 +49,7 @@ struct fkt_kft_trigger {
 	struct fkt_kft_word condition;
 };
 
-/* What a configuration may say at most once. In the order in which statements are explained. */
+/* Statements that a configuration may have at most once, in the order in which they are explained. */
 enum fkt_kft_key {
 	FKT_KFT_PRIME,
 	FKT_KFT_START,
@@ -61,7 +61,7 @@ enum fkt_kft_key {
 	FKT_KFT_NOINTS,
 	FKT_KFT_ONLYINTS,
 	FKT_KFT_FUNCLIST,
-	FKT_KFT_OWN_MINTIMES, /* may be said several times; the first one's place */
+	FKT_KFT_OWN_MINTIMES, /* may be there several times; the first one's place */
 	FKT_KFT_CALLER,
 	FKT_KFT_DEPTH,
 	FKT_KFT_KEEP,
@@ -77,7 +77,7 @@ enum fkt_kft_key {
 };
 
 struct fkt_kft_config {
-	/* Where each is said: the word that tells them apart. bytes 0: it is not said. */
+	/* By statement: its keyword in the text. bytes 0: the configuration does not have it. */
 	struct fkt_kft_word said[FKT_KFT_KEYS];
 	struct fkt_kft_trigger prime, start, stop;
 	__u64 mintime, maxtime; /* ns; 0: no limit */
@@ -99,7 +99,7 @@ struct fkt_kft_error {
 	char message[FKT_KFT_ERROR_BYTES]; /* what is wrong, and what would be right; zero-terminated */
 };
 
-/* Whether the configuration says it. */
+/* Returns whether the configuration has the statement. */
 static inline int fkt_kft_says(const struct fkt_kft_config *config, enum fkt_kft_key key)
 {
 	return config->said[key].bytes != 0;

@@ -10,7 +10,7 @@
 
 /* ---- functions ---- */
 
-/* Whether the character may be in the name. kind: enum fkt_kft_function_kind. */
+/* Returns whether the character may be in the name. kind: enum fkt_kft_function_kind. */
 static inline int fkt_kft_is_of_name(char c, __u32 kind, int is_pattern)
 {
 	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')
@@ -40,7 +40,7 @@ static inline int fkt_kft_address(const struct fkt_kft_parser *p, const struct f
 	return word->bytes > 2 && word->bytes <= 18;
 }
 
-/* Reads what a word says of a function. in_list: it may be a pattern, a module, or left out. */
+/* Reads a function's name, address or module. in_list: patterns, modules and `!` are allowed. */
 static inline int fkt_kft_read_function(struct fkt_kft_parser *p, const struct fkt_kft_word *word, int in_list,
 					struct fkt_kft_function *function)
 {
@@ -104,7 +104,7 @@ static inline int fkt_kft_add_function(struct fkt_kft_parser *p, const __u64 *mi
 
 /* ---- statements ---- */
 
-/* The rest of the line, behind `if` if that is its first word, is the trigger's condition. */
+/* Takes the rest of the line as the trigger's condition, without the word `if` before it. */
 static inline struct fkt_kft_word fkt_kft_take_condition(struct fkt_kft_parser *p)
 {
 	struct fkt_kft_word condition = fkt_kft_peek(p, 1);
@@ -152,7 +152,7 @@ static inline int fkt_kft_take_trigger(struct fkt_kft_parser *p)
 	       fkt_kft_take_moment(p, is_start ? &p->config->start : &p->config->stop);
 }
 
-/* `prime`, or with the moment at which it is done. */
+/* Takes `prime`, alone or with the moment at which the recording is primed. */
 static inline int fkt_kft_take_prime(struct fkt_kft_parser *p, const struct fkt_kft_word *said)
 {
 	struct fkt_kft_word word;
@@ -164,7 +164,7 @@ static inline int fkt_kft_take_prime(struct fkt_kft_parser *p, const struct fkt_
 	return !word.bytes || fkt_kft_is_statement(p, &word) || fkt_kft_take_moment(p, &p->config->prime);
 }
 
-/* `funclist F... fend`: a statement ends the list too, and the end of the text. */
+/* Takes `funclist F... fend`; a statement, or the end of the text, ends the list too. */
 static inline int fkt_kft_take_list(struct fkt_kft_parser *p)
 {
 	struct fkt_kft_word word = fkt_kft_peek(p, 0);
@@ -351,7 +351,7 @@ static inline int fkt_kft_is_by_hit(const struct fkt_kft_trigger *trigger)
 	return trigger->moment == FKT_KFT_ENTRY || trigger->moment == FKT_KFT_EXIT;
 }
 
-/* Returns whether a statement excludes itself. */
+/* Returns whether a statement's value leaves nothing to record. */
 static inline int fkt_kft_is_empty(struct fkt_kft_parser *p)
 {
 	const struct fkt_kft_config *config = p->config;
@@ -367,7 +367,7 @@ static inline int fkt_kft_is_empty(struct fkt_kft_parser *p)
 	return 0;
 }
 
-/* Returns whether statements about the times of calls exclude each other, or others. */
+/* Returns whether a statement about the times of calls contradicts another statement. */
 static inline int fkt_kft_times_contradict(struct fkt_kft_parser *p)
 {
 	const struct fkt_kft_config *config = p->config;
@@ -395,7 +395,7 @@ static inline int fkt_kft_times_contradict(struct fkt_kft_parser *p)
 	return 0;
 }
 
-/* Returns whether two statements exclude each other. */
+/* Returns whether two statements contradict each other. */
 static inline int fkt_kft_is_contradiction(struct fkt_kft_parser *p)
 {
 	const struct fkt_kft_config *config = p->config;

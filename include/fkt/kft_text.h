@@ -31,8 +31,8 @@
 	"--------   --------   -----   -------------------------   --------------------------\n"
 
 /*
- * Columns, right-aligned, with a blank before the function; "Called At" follows the last one. The PID has an "i" behind
- * it if it was in an interrupt.
+ * Widths of the right-aligned columns; a blank precedes the function, and "Called At" follows it. An "i" after the PID
+ * marks a call in an interrupt.
  */
 #define FKT_KFT_TEXT_ENTRY_WIDTH 8
 #define FKT_KFT_TEXT_DELTA_WIDTH 11
@@ -42,8 +42,8 @@
 #define FKT_KFT_TEXT_NO_CALLER "-"
 
 /*
- * In place of a duration: with `untimed`, of the lines of entries and exits; and of those of a stack, which `watch` has
- * taken when the last one of them was entered: one line for each function, the outermost first.
+ * Texts in place of a duration: with `untimed`, for entries and exits; with `watch`, for each function of a stack that
+ * was taken when the innermost one was entered, the outermost one first.
  */
 #define FKT_KFT_TEXT_IS_ENTRY "entry"
 #define FKT_KFT_TEXT_IS_EXIT "exit"

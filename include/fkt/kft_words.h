@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The words, numbers and times that configurations of KFT are made of, and what is said of wrong ones: the lower part
- * of kft_parse.h, of which it has the properties.
+ * Words, numbers and times of KFT configurations, and the messages about wrong ones: the lower part of kft_parse.h,
+ * which like it accepts arbitrary bytes and allocates nothing.
  */
 #ifndef FKT_KFT_WORDS_H
 #define FKT_KFT_WORDS_H
@@ -39,7 +39,7 @@ static inline void fkt_kft_say(struct fkt_kft_error *error, const char *text, __
 	error->message[used] = 0;
 }
 
-/* Sets the error: `what`, before it the word in quotation marks, if it is one. Returns 0. */
+/* Sets the error: the word in quotation marks, or "the end" if it is empty, and then `what`. Returns 0. */
 static inline int fkt_kft_wrong(struct fkt_kft_parser *p, const struct fkt_kft_word *word, const char *what)
 {
 	struct fkt_kft_error *error = p->error;
@@ -122,7 +122,7 @@ static inline int fkt_kft_is(const struct fkt_kft_parser *p, const struct fkt_kf
 	return word->bytes == strlen(text) && !memcmp(p->text + word->at, text, word->bytes);
 }
 
-/* Whether the word begins a statement, or ends the block: no list of functions goes on behind it. */
+/* Returns whether the word begins a statement or ends the block: either ends a list of functions. */
 static inline int fkt_kft_is_statement(const struct fkt_kft_parser *p, const struct fkt_kft_word *word)
 {
 	static const char *const words[] = { "trigger", "filter", "watch", "logentries", "autorepeat", "overwrite",
@@ -135,7 +135,7 @@ static inline int fkt_kft_is_statement(const struct fkt_kft_parser *p, const str
 	return 0;
 }
 
-/* Notes that the key is said; it must be the first time. */
+/* Stores the statement's place. Returns 0 and sets the error if the configuration has it already. */
 static inline int fkt_kft_once(struct fkt_kft_parser *p, enum fkt_kft_key key, const struct fkt_kft_word *word)
 {
 	if (fkt_kft_says(p->config, key))

@@ -18,7 +18,7 @@
  *
  * While a probe is not recorded it is a jump that is patched out: its arguments are not evaluated, so they must have no
  * side effects. Probes may stand wherever tracepoints may: in any context, NMIs included, but not where RCU does not
- * watch (idle loops). What FKT_STR points to is read when the probe is hit, and may be any address.
+ * watch (idle loops). The text of FKT_STR is read when the probe is hit; its address may be invalid.
  *
  * How it works: each probe is a tracepoint of the kernel's, whose name is the probe's description:
  *
@@ -53,7 +53,7 @@
 #include <linux/tracepoint-defs.h>
 #include <linux/types.h>
 
-/* What is registered with a probe. values: a word for each field, in their order; a text's address. */
+/* A function that is registered with a probe. values: a word for each field, in their order; a text's address. */
 typedef void fkt_probe_fn(void *data, const u64 *values, unsigned int count);
 
 /* Fields of FKT_DEFINE_EVENT. */

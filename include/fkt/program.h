@@ -70,7 +70,7 @@ enum fkt_from {
 #define FKT_HOW_SIGNED 16 /* the narrowing shift to the right is arithmetic */
 #define FKT_HOW_ALL 31
 
-/* What is computed only if a program asks for it. */
+/* Values that are computed only if a program asks for them. */
 enum fkt_context {
 	FKT_CONTEXT_PID = 0, /* process (tgid) */
 	FKT_CONTEXT_TID = 1,
@@ -87,14 +87,14 @@ enum fkt_context {
 	FKT_CONTEXT_FILE = 11,
 	FKT_CONTEXT_TASK_FLAG = 12, /* 1 if the current thread's flag with the parameter's number is set, else 0 */
 	/*
-	 * The least FKT_CONTEXT_STACK_LEFT at which this was asked before, in this recording; all bits set: none. CPUs
-	 * that ask at the same time may find the same.
+	 * The smallest FKT_CONTEXT_STACK_LEFT at earlier reads of this context in the recording; all bits set: none.
+	 * CPUs that read it at the same time may get the same value.
 	 */
 	FKT_CONTEXT_LOWEST_STACK = 13,
 	FKT_CONTEXTS = 14,
 };
 
-/* What the word points to. */
+/* Type of the structure that the word points to. */
 enum fkt_file_of {
 	FKT_FILE_OF_FILE = 0, /* struct file */
 	FKT_FILE_OF_PATH = 1, /* struct path */
@@ -114,7 +114,7 @@ enum fkt_file_of {
 #define FKT_FILE_OF(parameter) ((parameter) >> 8)
 
 #define FKT_PROGRAM_FLAGS 64 /* flag numbers are below */
-#define FKT_TASK_FLAGS 8 /* likewise, of each thread */
+#define FKT_TASK_FLAGS 8 /* flags of each thread */
 
 enum fkt_level {
 	FKT_LEVEL_TASK = 0,
@@ -144,11 +144,11 @@ enum fkt_op {
 	FKT_OP_OR = 15,
 	FKT_OP_XOR = 16,
 	FKT_OP_SHL = 17, /* by the operand's low 6 bits */
-	FKT_OP_SHR = 18, /* likewise */
+	FKT_OP_SHR = 18, /* by the operand's low 6 bits */
 	FKT_OPS = 19,
 };
 
-/* Of FKT_OP_TEST_POP. */
+/* Comparisons of FKT_OP_TEST_POP. */
 enum fkt_compare {
 	FKT_COMPARE_EQ = 0,
 	FKT_COMPARE_NE = 1,
@@ -184,7 +184,7 @@ struct fkt_insn {
 struct fkt_program {
 	__u16 insns;
 	__u16 texts;
-	__u16 words; /* that are emitted at most */
+	__u16 words; /* that a run emits at most */
 	__u16 zero;
 	struct fkt_insn insn[]; /* then char text[texts][FKT_PROGRAM_TEXT_BYTES] */
 };
@@ -201,7 +201,7 @@ static __always_inline const char *fkt_program_text(const struct fkt_program *pr
 	return (const char *)&program->insn[program->insns] + index * FKT_PROGRAM_TEXT_BYTES;
 }
 
-/* What a place has at a hit, so what a program for it may use. */
+/* What a hit of a place has, so what a program for it may use. */
 struct fkt_program_rules {
 	__u64 words; /* bit n: the hit has word n */
 	__u32 record_bytes; /* of a tracepoint's own record that are always there; 0: it has none */

@@ -68,12 +68,12 @@
  *
  * Open page. fkt_ring_try_reserve() takes its address from open_page. If the word is of an open page and stays the
  * same until the exchange, this is the page or one of none[]; if the word is of a closed page, it is one of none[],
- * because the page's memory may be anybody's. A context that opens a page stores the address of FKT_RING_OPENING before
- * the exchange, and replaces it by the page's after it, if it is still there. A context that closes the page, or whose
- * exchange to open one fails, leaves FKT_RING_NOWHERE (the latter only in place of FKT_RING_OPENING). So whatever an
- * interrupt has stored, when it returns there is a page's address or FKT_RING_NOWHERE, but never an FKT_RING_OPENING of
- * its own: the context that it has interrupted finds its own one only if no page was opened or closed since it stored
- * that. Where FKT_RING_NOWHERE stays though a page is open, all events of that page are written by the other functions.
+ * because the page's memory may have been freed and reused. A context that opens a page stores the address of
+ * FKT_RING_OPENING before the exchange, and replaces it by the page's after it, if it is still there. A context that
+ * closes the page, or whose exchange to open one fails, leaves FKT_RING_NOWHERE (the latter only in place of
+ * FKT_RING_OPENING). So an interrupt never leaves its own FKT_RING_OPENING behind: when it returns, open_page is the
+ * address of a page, FKT_RING_NOWHERE, or the FKT_RING_OPENING that the interrupted context has stored, if no page was
+ * opened or closed since then. If FKT_RING_NOWHERE stays though a page is open, the other functions write its events.
  */
 #ifndef FKT_RING_H
 #define FKT_RING_H
@@ -120,13 +120,13 @@ static noinline __attribute__((unused, no_sanitize_thread)) u64 fkt_read_uncheck
 #define FKT_RING_PAGE_MAX_BYTES 0x4000U
 #define FKT_RING_CLOSED 0x8000U /* the page is closed, no event fits */
 #define FKT_RING_GAP 0x9000U /* the page is closed, and events are being lost */
-/* In none[]. */
+/* Indexes in none[]: states of open_page without a page. */
 #define FKT_RING_NOWHERE 0
 #define FKT_RING_OPENING 1
 #define FKT_PID_NONE 0xffffffffU /* last_pid: unknown, so the next event writes a PID word */
 /*
- * last_pid: likewise, but not because a switch is being written: the last event is of a thread that must not be found
- * there, because fkt_ring_try_reserve() is to fail for it (fkt_ring_remembered()).
+ * last_pid after an event of one of FKT's own threads: fkt_ring_try_reserve() fails for it, so that the functions which
+ * test FKT_FLAG_NOT_SELF are used. As after FKT_PID_NONE, the next event writes a PID word.
  */
 #define FKT_PID_APART 0xfffffffeU
 #define FKT_LINE_BYTES 64
@@ -179,7 +179,7 @@ static __always_inline bool fkt_ring_in_gap(u64 word)
 	return fkt_ring_offset(word) == FKT_RING_GAP;
 }
 
-/* What fkt_ring_try_commit_by() adds for an event of `bytes` bytes. */
+/* Returns the number that fkt_ring_try_commit_by() adds for an event of `bytes` bytes. */
 static __always_inline u64 fkt_ring_to_commit(u32 bytes)
 {
 	return (u64)bytes << 32 | 1;
@@ -190,7 +190,7 @@ static __always_inline struct fkt_page_header *fkt_ring_page(const struct fkt_ri
 	return r->slots[run & r->slot_mask];
 }
 
-/* What open_page is if it is no page's address: a header with page_bytes 0. which: FKT_RING_NOWHERE or _OPENING. */
+/* Returns the value of open_page without a page: a header with page_bytes 0. which: FKT_RING_NOWHERE or _OPENING. */
 static __always_inline u64 fkt_ring_no_page(const struct fkt_ring *r, u32 which)
 {
 	return (u64)(unsigned long)&r->none[which] - offsetof(struct fkt_page_header, page_bytes);

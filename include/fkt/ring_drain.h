@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The drain's side of a ring: taking complete pages and queueing free ones. And what is done with a ring
- * while no probe runs: emptying it, and the gap across a sleep of the machine. ring.h describes the
- * protocol, and what its lettered barriers pair with.
+ * The drain's side of a ring: taking complete pages and queueing free ones; and, while no probe runs, emptying the ring
+ * and the gap across a sleep of the machine. ring.h describes the protocol, and what its lettered barriers pair with.
  */
 #ifndef FKT_RING_DRAIN_H
 #define FKT_RING_DRAIN_H

@@ -254,8 +254,8 @@ static inline void fkt_body_copy(u64 *at, const struct fkt_body *body)
  * Writes an event, including any PID, TIME and LOST words and a page switch. head: fkt_word() with
  * clock 0; pid, pid_after: see fkt_ring_reserve(); body: may be NULL. Returns false if the event is lost.
  *
- * Page flags are only for callers in a task with migration disabled: nobody else changes those of an open page, and the
- * commit publishes them.
+ * Page flags are only for callers in a task with migration disabled: no other context writes the flags of an open page,
+ * and the commit publishes them.
  */
 static noinline bool fkt_ring_write_any(struct fkt_ring *r, u64 head, u32 pid, u32 pid_after,
 					const struct fkt_body *body)
@@ -360,7 +360,7 @@ static __always_inline bool fkt_ring_try_reserve(struct fkt_ring FKT_RING_HERE *
 		return false;
 	*h = (struct fkt_page_header *)(unsigned long)fkt_here_read(&r->open_page);
 	/*
-	 * If an interrupt comes here, the page may be another's meanwhile: then this value is arbitrary, but the
+	 * If an interrupt comes here, the page may have been reused meanwhile: then this value is arbitrary, but the
 	 * exchange fails.
 	 */
 	if (unlikely(fkt_local_is_less32(fkt_ring_page_bytes(*h), fkt_ring_offset(*next))))

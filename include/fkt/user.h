@@ -110,8 +110,8 @@ FKT_USER_INLINE void fkt_user_fill(struct fkt_user_thread *t, __u64 head, __u64 
 }
 
 /*
- * Makes room for `need` words at `head`, and tells what has to be told before an event at `clock`: how many were lost,
- * all bits of the time. Returns 0 if the event is lost, else 1: the caller must begin again.
+ * Makes room for `need` words at `head`, or writes the LOST or TIME word that must precede an event at `clock`. Returns
+ * 0 if the event is lost, else 1: the caller must begin again.
  */
 FKT_USER_COLD int fkt_user_prepare(struct fkt_user_thread *t, __u64 head, unsigned int need, __u64 clock)
 {
@@ -127,7 +127,7 @@ FKT_USER_COLD int fkt_user_prepare(struct fkt_user_thread *t, __u64 head, unsign
 	if (head + need + FKT_LOST_WORDS + 2 > t->limit) {
 		if (!t->untold)
 			ring->gap_from = clock;
-		/* In this order: a handler that tells in between would leave the event untold. */
+		/* In this order: a handler that writes a LOST word in between would not report this event. */
 		fkt_user_count(&ring->lost);
 		t->untold = 1;
 		return 0;
@@ -138,7 +138,7 @@ FKT_USER_COLD int fkt_user_prepare(struct fkt_user_thread *t, __u64 head, unsign
 			fkt_user_fill(t, head, fkt_word(clock, FKT_W_TIME, (__u32)(clock >> FKT_TIME_BITS)), NULL, 0);
 		}
 	} else if (t->untold) {
-		/* Before the count is read: what a handler loses from here on is told by the next LOST word. */
+		/* Before the count is read: the next LOST word reports what a handler loses from here on. */
 		t->untold = 0;
 		FKT_USER_BARRIER();
 		lost[0] = ring->lost;
@@ -394,7 +394,7 @@ FKT_USER_INLINE unsigned int fkt_user_pack(__u64 *words, const struct fkt_user_v
 	struct fkt_user_place place = {0, 0};
 	unsigned int i;
 
-	/* Not a loop: the compiler keeps no array whose elements it knows one by one. */
+	/* Not a loop: so the compiler keeps the elements in registers, without an array. */
 #define FKT_USER_PACK(i)        \
 	if ((i) < n)            \
 	fkt_user_pack_one(words, &place, &values[i], (i) + 1 == n)
@@ -417,7 +417,7 @@ FKT_USER_INLINE void fkt_user_emit(struct fkt_user_event *event, __u32 plain_id,
 		struct fkt_user_value copy[FKT_USER_MOST_VALUES];
 		unsigned int i;
 
-		/* A function that sees `values` itself would have them in memory in all cases. */
+		/* A copy, so that the compiler need not keep `values` in memory when the number is known. */
 		memset(copy, 0, sizeof(copy));
 #define FKT_USER_COPY(i) \
 	if ((i) < n)     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a program does once in a while for its events: a thread gets a ring from the recorder, and lets go of it. Part
- * of fkt/user.h, and included there.
+ * The rare operations of a program's events: a thread gets a ring from the recorder, and gives it back. Part of
+ * fkt/user.h, and included there.
  */
 #ifndef FKT_USER_ATTACH_H
 #define FKT_USER_ATTACH_H
@@ -30,7 +30,7 @@ FKT_USER_UNSEEN static inline __u64 fkt_word(__u64 clock, __u32 id, __u32 arg);
 
 #include <fkt/user_ring.h>
 
-/* With -std=c11 the first header of the C library decides what all of them declare. */
+/* With -std=c11, the first header of the C library that is included decides what its headers declare. */
 #if defined(__GLIBC__) && !defined(__USE_MISC)
 #error "fkt/user.h: include it before other headers, or compile with -std=gnu11"
 #endif
@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 #define FKT_USER_INLINE static inline __attribute__((always_inline, unused)) FKT_USER_UNSEEN
-/* What is done once in a while stays out of the callers' code. */
+/* Rare operations stay out of the callers' code. */
 #define FKT_USER_COLD static __attribute__((noinline, cold, unused)) FKT_USER_UNSEEN
 #ifndef FKT_USER_SHARED
 /* One in the program, though each of its files and libraries defines it. */
@@ -56,7 +56,7 @@ extern "C" {
 #define FKT_USER_BARRIER() __asm__ volatile("" ::: "memory")
 
 /*
- * What a thread knows of its ring. It lies in a page that is zeros in a child process: there, `words` says that there
+ * A thread's state of its ring. It lies in a page that is zeros in a child process: there, `words` says that there
  * is no ring.
  */
 struct fkt_user_thread {
@@ -71,7 +71,7 @@ struct fkt_user_thread {
 	__u32 map_words;
 };
 
-/* No ring. */
+/* Of a thread without a ring. */
 FKT_USER_SHARED struct fkt_user_thread fkt_user_none;
 FKT_USER_SHARED __thread struct fkt_user_thread *fkt_user_self;
 FKT_USER_SHARED int fkt_user_on; /* fkt_record runs this program */
@@ -192,7 +192,7 @@ FKT_USER_COLD void fkt_user_detach(void *thread)
 	munmap(t, FKT_USER_HEADER_BYTES);
 }
 
-/* Returns the thread's page, which says nothing yet; NULL: there is no memory. */
+/* Returns the thread's page, made of zeros if it is new; NULL: there is no memory. */
 FKT_USER_COLD struct fkt_user_thread *fkt_user_page(void)
 {
 	struct fkt_user_thread *t = fkt_user_self;
@@ -221,7 +221,7 @@ FKT_USER_COLD struct fkt_user_thread *fkt_user_attach(void)
 	sigset_t all, before;
 	int fd = -1;
 
-	/* No handler may come here while this thread is here. */
+	/* Signals are blocked: a handler must not run in the middle of this. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	t = fkt_user_page();

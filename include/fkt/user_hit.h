@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The words of a hit (program.h) of an instrument in a user program: the registers when the instruction is reached, in
- * the order of enum fkt_register (call_hit.h). Memory that a program reads is that of the process which is there.
- * Of a whole call and of an exit, the second program has the words of call_hit.h, but for FKT_CALL_CPUTIME and
- * FKT_CALL_DEPTH.
+ * Words of a hit (program.h) of an instrument in a user program: the registers when the instruction is reached, in the
+ * order of enum fkt_register (call_hit.h). A program reads the memory of the current process. For a whole call and for
+ * an exit, the second program has the words of call_hit.h, except FKT_CALL_CPUTIME and FKT_CALL_DEPTH.
  */
 #ifndef FKT_USER_HIT_H
 #define FKT_USER_HIT_H
@@ -12,10 +11,10 @@
 #include <fkt/ioctl.h>
 #include <fkt/point_hit.h>
 
-/* What leads to a file of the kernel is not there. */
+/* No word leads to a file of the kernel. */
 #define FKT_USER_CONTEXTS (FKT_CALL_CONTEXTS & ~(1 << FKT_CONTEXT_FILE))
 
-/* Of the only program: what it emits is recorded. */
+/* Rules of a place's only program: the emitted words are recorded. */
 static __always_inline struct fkt_program_rules fkt_user_rules(void)
 {
 	struct fkt_program_rules rules = fkt_instruction_rules();
@@ -24,7 +23,7 @@ static __always_inline struct fkt_program_rules fkt_user_rules(void)
 	return rules;
 }
 
-/* Of a whole call's first program: what it emits is kept until the return. */
+/* Rules of a whole call's first program: the emitted words are kept until the return. */
 static __always_inline struct fkt_program_rules fkt_user_call_rules(void)
 {
 	struct fkt_program_rules rules = fkt_user_rules();
@@ -33,7 +32,7 @@ static __always_inline struct fkt_program_rules fkt_user_call_rules(void)
 	return rules;
 }
 
-/* Of the second one. kept: the first program's fkt_program.words. */
+/* Rules of the second program. kept: the first program's fkt_program.words. */
 static __always_inline struct fkt_program_rules fkt_user_return_rules(__u32 kept)
 {
 	struct fkt_program_rules rules = fkt_call_exit_rules(kept);

@@ -4,7 +4,7 @@
  * other languages (Python with ctypes, Rust, Go). C and C++ programs include fkt/user.h, which costs less and needs no
  * library; a program that is linked with it may do both, and has one ring per thread all the same.
  *
- * All functions may be called by any thread, also where nobody records: then they do nothing.
+ * All functions may be called from any thread. Nothing is written while the program is not recorded.
  */
 #ifndef FKT_USER_LIBRARY_H
 #define FKT_USER_LIBRARY_H
@@ -39,12 +39,12 @@ void fkt_library_probe(uint32_t code, unsigned int count, const int64_t *values)
 struct fkt_library_event *fkt_library_event(const char *kind, const char *name, const char *fields);
 
 /*
- * The event happens; the span begins. values: one for each field; a text's is its address as a number, or 0.
- * Nothing happens if `event` is NULL.
+ * Records the event, or the begin of the span. values: one for each field; for a text its address as a number, or 0.
+ * Does nothing if `event` is NULL.
  */
 void fkt_library_write(struct fkt_library_event *event, const int64_t *values);
 
-/* The span, the last one of this name that the thread has begun, ends. */
+/* Ends the last span of this name that the thread has begun. */
 void fkt_library_end(struct fkt_library_event *event);
 
 #ifdef __cplusplus

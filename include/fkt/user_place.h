@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Places in user programs, as FKT_START and FKT_EXCHANGE (ioctl.h) are given them: fkt_instruments.users. */
+/* Places in user programs, as arguments of FKT_START and FKT_EXCHANGE (ioctl.h): fkt_instruments.users. */
 #ifndef FKT_USER_PLACE_H
 #define FKT_USER_PLACE_H
 
@@ -10,20 +10,17 @@
 
 enum fkt_user_how {
 	FKT_USER_REACHED = 0, /* the event is that the instruction is reached; the second program has no instructions */
-	FKT_USER_PROBE = 1, /* likewise, of a probe that the program brings along (USDT) */
+	FKT_USER_PROBE = 1, /* as above, at a probe that the program contains (USDT) */
 	/* the instruction is a function's first one; the event is its whole call; it may have a second program */
 	FKT_USER_CALL = 2,
-	FKT_USER_EXIT = 3, /* likewise, and the event is its exit */
+	FKT_USER_EXIT = 3, /* as FKT_USER_CALL, but the event is the exit */
 	FKT_USER_HOWS = 4,
 };
 
-/* A place in a program or a library: whatever process has it mapped is seen. */
+/* A place in a program or a library: hits are seen in every process that maps the file. */
 struct fkt_user {
 	__u64 offset; /* of the instruction in the file (bytes) */
-	/*
-	 * In the file, of 2 bytes that the program's probe asks whether it is recorded: one more in each process while
-	 * it is; 0: there are none
-	 */
+	/* File offset of the probe's 16-bit semaphore (USDT): incremented in each process while recorded; 0: none. */
 	__u64 counter;
 	__s32 file; /* descriptor of the file, which is open for reading; it may be closed afterwards */
 	__u32 number; /* in its events; below FKT_USER_NUMBERS */

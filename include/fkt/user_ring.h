@@ -7,8 +7,8 @@
  * environment. A thread that has its first event connects, sends one request, gets one answer, and closes the
  * connection: no descriptor stays open in the program.
  *
- *   FKT_USER_ATTACH   the answer has the descriptor of the thread's ring: shared memory of a size that nobody can
- *                     change, a page with struct fkt_user_ring and then `words` 64-bit words
+ *   FKT_USER_ATTACH   the answer has the descriptor of the thread's ring: shared memory whose size is sealed
+ *                     (F_SEAL_SHRINK, F_SEAL_GROW), a page with struct fkt_user_ring and then `words` 64-bit words
  *   FKT_USER_DEFINE   text: what an event is; the answer has the number for it, which is the same in all programs
  *                     that are recorded together
  *   FKT_USER_ATTACH_FUNC   as FKT_USER_ATTACH: a thread may have a ring for its events, and one for the functions that
@@ -22,10 +22,10 @@
  * that is still what it was when the writer read the clock: a signal handler that has written an event in between makes
  * the exchange fail, and the writer begins again. No LOCK prefix is needed, because all writers are one thread. Then
  * the writer stores a mark with the event's length (FKT_USER_UNFINISHED), the words after the event word, and the event
- * word, which makes the event complete. Where a thread has ended in between, the reader finds zeros, or the mark, and
- * skips them.
+ * word, which makes the event complete. If a thread ends in between, the reader finds zeros, or the mark, and skips
+ * the event.
  *
- * The recorder believes nothing that is in the ring's memory: it copies words before it reads them.
+ * The recorder does not trust the ring's memory: it copies each word before it checks and uses it.
  */
 #ifndef FKT_USER_RING_H
 #define FKT_USER_RING_H
@@ -39,7 +39,7 @@
 #define FKT_USER_NAME_BYTES 104 /* at most, of the socket's name, with a terminating zero */
 #define FKT_USER_TEXT_BYTES 2048 /* at most, of a definition, without a terminating zero */
 #define FKT_USER_HEADER_BYTES 4096 /* the words' offset in the memory */
-/* The first word of an event that is being written, with this many words after it. No event has the id 0. */
+/* First word of an unfinished event, with this many words after it. No event has the id 0. */
 #define FKT_USER_UNFINISHED(words) ((__u64)(words) << FKT_ARG_SHIFT)
 #define FKT_USER_EVENT_NUMBERS 8192 /* events with names, at most: their number has 13 bits */
 
@@ -50,7 +50,7 @@ struct fkt_user_ring {
 	__u64 words; /* a power of two */
 	__u32 clock; /* enum fkt_user_clock */
 	__u32 stopped; /* set to 1 when the recorder takes no more from the ring */
-	/* Of a ring of functions. */
+	/* For a ring of functions. */
 	__u64 least; /* shorter calls are not recorded (ticks) */
 	__u32 only_inside; /* only functions with FKT_USER_INSIDE, and what they call */
 	__u32 pad;
@@ -80,8 +80,8 @@ enum fkt_user_request {
 };
 
 /* fkt_user_answer.plain of a function. */
-#define FKT_USER_INSIDE 1 /* it is wanted, with all that it calls */
-#define FKT_USER_OUTSIDE 2 /* it is not recorded, nor is what it calls */
+#define FKT_USER_INSIDE 1 /* the function is recorded, with all that it calls */
+#define FKT_USER_OUTSIDE 2 /* neither the function nor what it calls is recorded */
 
 struct fkt_user_func {
 	__u64 address; /* of the function, or of what follows its call of __fentry__ */
@@ -117,7 +117,10 @@ struct fkt_user_answer {
 	__u32 magic;
 	__u32 good; /* 0: refused */
 	__u32 number;
-	/* The event is recorded without its values: one of this name has others. Of a function: FKT_USER_INSIDE, ... */
+	/*
+	 * 1: recorded without values, because the name was first defined with other fields. Functions:
+	 * FKT_USER_*SIDE.
+	 */
 	__u32 plain;
 };
 

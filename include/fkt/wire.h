@@ -147,8 +147,8 @@ FKT_LAYOUT(offsetof(struct fkt_page_header, events_checksum) == 88);
 /* fkt_page_header.flags: events DEFINE are in the page, which readers need before any other page. */
 #define FKT_PAGE_DEFINES 0x1
 /*
- * The recorder made the page of others, when it put the events of user programs among the kernel's (F). Until the end
- * of that, the file also has pages without this flag, which have the kernel's events once more: man fkt-file.5.
+ * The recorder made this page when it merged the events of user programs with the kernel's (F). Until the merge ends,
+ * the file also has the kernel's pages that it was made of, without this flag: man fkt-file.5.
  */
 #define FKT_PAGE_JOINED 0x2
 #define FKT_PAGE_MIN_BYTES 4096U

@@ -218,7 +218,7 @@ class CallPlanner {
     }
     if (!has_probes()) return against;
     if (!sources_.traceable.can_be_probed(symbol.name)) {
-      return against + "; the kernel lets nobody set a probe in it";
+      return against + "; the kernel forbids kprobes in it";
     }
     const Result<std::size_t> probed = programs_for(described, true);
     if (probed) return add(symbol, *probed, std::move(against));

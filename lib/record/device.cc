@@ -123,7 +123,7 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return about(fmt::format("no process has the pid {}", start.filter_pid));
     case EPERM:
       if (start.instruments != 0) return about("-i takes CAP_SYS_ADMIN (sudo)");
-      return about("the kernel is locked down (confidentiality) and lets nobody trace it");
+      return about("the kernel is locked down (confidentiality) and does not allow tracing");
     case EACCES:
       if (start.filter != FKT_FILTER_PROCESS) return about("this takes CAP_PERFMON (see fkt(4))");
       return about(

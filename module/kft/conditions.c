@@ -138,8 +138,8 @@ u32 fkt_kft_write_condition(void *at, const struct fkt_kft_config *config, const
 }
 
 /*
- * Writes the program that keeps entries with little stack left, and emits their contexts. It also asks for the least
- * that was left before, by which the kernel notes it. Returns its bytes, at most FKT_KFT_PROGRAM_BYTES.
+ * Writes the program that keeps entries with little stack left, and emits their contexts. Reading
+ * FKT_CONTEXT_LOWEST_STACK also updates the recording's lowest value. Returns its bytes, at most FKT_KFT_PROGRAM_BYTES.
  */
 u32 fkt_kft_write_watch(void *at, const struct fkt_kft_config *config)
 {

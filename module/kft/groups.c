@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parts of a configuration of KFT that are on functions: names, patterns, addresses and modules. A function that
- * several parts fit is of the first of them: those with their own minima come first, then single names, then longer
- * patterns, as in lib/instrument/kft_plan.cc.
+ * The parts of a configuration of KFT that select functions: names, patterns, addresses and modules. A function that
+ * fits several parts belongs to the first of them: those with their own minima come first, then single names, then
+ * longer patterns, as in lib/instrument/kft_plan.cc.
  */
 
 #include <linux/kernel.h>
@@ -33,7 +33,7 @@ static int wrong(struct fkt_kft_error *error, const struct fkt_kft_word *word, c
 
 /* ---- the parts of the configuration ---- */
 
-/* Returns the trigger that the role is of, if it waits for a hit; NULL: there is none. */
+/* Returns the trigger of the role if it waits for a hit; NULL: there is none. */
 const struct fkt_kft_trigger *fkt_kft_role_trigger(const struct fkt_kft_config *config, enum fkt_kft_role role)
 {
 	const struct fkt_kft_trigger *const triggers[FKT_KFT_ROLES] = {
@@ -44,7 +44,7 @@ const struct fkt_kft_trigger *fkt_kft_role_trigger(const struct fkt_kft_config *
 	return triggers[role] && fkt_kft_is_by_hit(triggers[role]) ? triggers[role] : NULL;
 }
 
-/* Returns the function that the role is of; NULL: the configuration has none. */
+/* Returns the function of the role; NULL: the configuration has none. */
 const struct fkt_kft_function *fkt_kft_role_function(const struct fkt_kft_config *config, enum fkt_kft_role role)
 {
 	const struct fkt_kft_trigger *trigger = fkt_kft_role_trigger(config, role);
@@ -54,7 +54,7 @@ const struct fkt_kft_function *fkt_kft_role_function(const struct fkt_kft_config
 	return trigger ? &trigger->function : NULL;
 }
 
-/* Returns the function's name, which the words end with a zero. */
+/* Returns the function's name in the words, where it ends with a zero. */
 static char *name_in(const struct fkt_kft_symbols *set, const struct fkt_kft_function *function)
 {
 	return set->words + function->word.at;
@@ -108,7 +108,7 @@ static void add_group(struct fkt_kft_symbols *set, const struct fkt_kft_function
 	group->is_pattern = function->kind == FKT_KFT_NAME && strpbrk(group->name, "*?");
 }
 
-/* Those with their own minima, then single names, then longer patterns. */
+/* Orders the groups: those with their own minima, then single names, then longer patterns. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct fkt_kft_group *left = a, *right = b;
@@ -122,7 +122,7 @@ static int compare_groups(const void *a, const void *b)
 		return right->is_pattern ? -1 : 1;
 	if (left->is_pattern && left_bytes != right_bytes)
 		return left_bytes > right_bytes ? -1 : 1;
-	/* As they were written: the order of equal ones is that of their places in the text. */
+	/* Equal groups stay in the order of their places in the text. */
 	if (!left->function || !right->function)
 		return left->function ? -1 : right->function ? 1 : 0;
 	return left->function < right->function ? -1 : left->function > right->function;
@@ -145,9 +145,9 @@ int fkt_kft_make_groups(struct fkt_kft_symbols *set)
 	return 0;
 }
 
-/* ---- which functions they fit ---- */
+/* ---- the functions that they fit ---- */
 
-/* Returns whether the function is what the configuration says here. The module cannot go meanwhile. */
+/* Returns whether this part of the configuration selects the function. The module must not be freed meanwhile. */
 bool fkt_kft_is_function(const struct fkt_kft_symbols *set, const struct fkt_kft_function *function, const char *name,
 			 const struct module *module, unsigned long address)
 {
@@ -161,7 +161,7 @@ bool fkt_kft_is_function(const struct fkt_kft_symbols *set, const struct fkt_kft
 	}
 }
 
-/* What FKT calls while a program runs: its own calls would be mixed with the others. */
+/* Functions that FKT calls to run a program: tracing them would record FKT's own calls. */
 static bool is_own(const char *name)
 {
 	return !strcmp(name, "copy_from_kernel_nofault") || !strcmp(name, "copy_from_kernel_nofault_allowed");
@@ -198,7 +198,7 @@ u16 fkt_kft_group_of(struct fkt_kft_symbols *set, const char *name, const struct
 	return first == FKT_KFT_NO_GROUP || is_left_out(set, name, module, address) ? FKT_KFT_NO_GROUP : first;
 }
 
-/* ---- whether all of them are there ---- */
+/* ---- checks of the result ---- */
 
 /* Counts the functions of a group, and of a role. */
 u32 fkt_kft_count_group(const struct fkt_kft_symbols *set, u16 group)
@@ -219,7 +219,7 @@ u32 fkt_kft_count_role(const struct fkt_kft_symbols *set, u32 role)
 	return n;
 }
 
-/* found: symbols that are called so; taken: those of them that can be traced. */
+/* found: symbols with this name; taken: those of them that can be traced. */
 static int check_single(const struct fkt_kft_symbols *set, const struct fkt_kft_function *function, u32 found,
 			u32 taken, struct fkt_kft_error *error)
 {
@@ -243,7 +243,7 @@ static int check_group(const struct fkt_kft_symbols *set, u32 i, struct fkt_kft_
 	const struct fkt_kft_group *group = &set->groups[i];
 	const u32 taken = fkt_kft_count_group(set, i);
 
-	/* Another group has all that it fits, or they are left out. */
+	/* All functions that it fits are in other groups or left out. */
 	if (group->fits && !group->found)
 		return 0;
 	if (!group->is_pattern)
@@ -256,7 +256,7 @@ static int check_group(const struct fkt_kft_symbols *set, u32 i, struct fkt_kft_
 		     name_in(set, group->function));
 }
 
-/* Functions must be left: those that are left out are in no group. */
+/* Checks that a function is left: those that are left out are in no group. */
 static int check_left(const struct fkt_kft_symbols *set, struct fkt_kft_error *error)
 {
 	u32 i;
@@ -271,7 +271,7 @@ static int check_left(const struct fkt_kft_symbols *set, struct fkt_kft_error *e
 	return 0;
 }
 
-/* Each single function must be there, and each pattern must fit one. found: symbols by role. */
+/* Checks that each single function exists, and that each pattern fits one. found: symbols by role. */
 int fkt_kft_check_groups(const struct fkt_kft_symbols *set, const u32 *found, struct fkt_kft_error *error)
 {
 	int err = 0;

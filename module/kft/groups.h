@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The parts of a configuration of KFT that are on functions, and which of them a function is of. */
+/* The parts of a configuration of KFT that select functions, and the group that a function belongs to. */
 #ifndef FKT_KFT_GROUPS_H
 #define FKT_KFT_GROUPS_H
 

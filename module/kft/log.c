@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes the calls, entries, exits and stacks out of the pages of a recording that /proc/kft began, and finds by their
- * times which of the calls lie in which others, as the tools do when they read a file.
+ * Takes the calls, entries, exits and stacks out of the pages of a recording that /proc/kft began, and derives from
+ * their times which calls contain which others, as the tools do when they read a file.
  */
 
 #include <linux/cpumask.h>
@@ -51,7 +51,7 @@ static void add_line(struct fkt_kft_log *log, const struct fkt_kft_call *call)
 		log->dropped++;
 }
 
-/* call: with what the page says; words: of an event CALL_VALUES or CALL_VALUES_LONG, of which the last is a value. */
+/* call: what the page says is set; words: of an event CALL_VALUES or CALL_VALUES_LONG, the last one is a value. */
 static void add_call(struct fkt_kft_log *log, struct fkt_kft_call call, const u64 *words, u32 n)
 {
 	if (n == FKT_CALL_VALUES_HEAD + 1) {
@@ -66,18 +66,18 @@ static void add_call(struct fkt_kft_log *log, struct fkt_kft_call call, const u6
 	add_line(log, &call);
 }
 
-/* An entry of a function that is watched: its stack follows, if nothing is lost. */
+/* An entry of a watched function: its stack follows, unless events are lost. */
 static void add_watched(struct fkt_kft_log *log, const struct fkt_kft_call *call)
 {
 	struct fkt_kft_watched *watched = &log->watched[call->cpu];
 
-	/* Nothing in a task comes before the stack of an entry in a task, so the stacks of those before were lost. */
+	/* In a task, no entry comes between a watched entry and its stack: stacks still awaited were lost. */
 	if (call->level == FKT_LEVEL_TASK || watched->count == FKT_KFT_LEVELS)
 		watched->count = 0;
 	watched->entries[watched->count++] = *call;
 }
 
-/* call: with what the page says; words: of an event with a function's number and one value. */
+/* call: what the page says is set; words: of an event with a function's number and one value. */
 static void add_end(struct fkt_kft_log *log, struct fkt_kft_call call, enum fkt_kft_kind kind, const u64 *words)
 {
 	call.number = words[0] & ~FKT_KFT_WATCHED;
@@ -122,7 +122,7 @@ static void add_hit(struct fkt_kft_log *log, u32 instrument, u64 clock)
 		log->ended = clock;
 }
 
-/* Adds what a complete page has. May sleep. */
+/* Adds the events of a complete page. May sleep. */
 void fkt_kft_log_add(struct fkt_kft_log *log, const struct fkt_page_header *page)
 {
 	const u64 *words = (const u64 *)(page + 1);
@@ -195,8 +195,8 @@ static int compare_begins(const void *a, const void *b)
 }
 
 /*
- * Returns a number, which two calls share if one can lie in the other: that of the thread, in interrupts the one that
- * they interrupt, of idle tasks that of the CPU; and the context. Frames have one for themselves.
+ * Returns a number that two calls share if one can contain the other: the context, and the thread (in an interrupt the
+ * interrupted one; for idle tasks the CPU). Frames have a number of their own.
  */
 static u64 place_of(const struct fkt_kft_call *call)
 {
@@ -212,7 +212,7 @@ static int compare_places(const void *a, const void *b)
 
 /* ---- nesting ---- */
 
-/* Returns the place in the log of the innermost call around this one, plus 1. around: of the call before. */
+/* Returns the place in the log of the innermost call that contains this one, plus 1. around: of the previous call. */
 static u32 around_call(const struct fkt_kft_call *calls, u32 i, u32 around)
 {
 	while (around && end_of(&calls[around - 1]) < end_of(&calls[i]))
@@ -220,9 +220,9 @@ static u32 around_call(const struct fkt_kft_call *calls, u32 i, u32 around)
 	return around;
 }
 
-#define OPEN_MOST 1000 /* entries that are looked through for that of an exit */
+#define OPEN_MOST 1000 /* entries searched for that of an exit, at most */
 
-/* Returns the place of the entry that the exit belongs to, plus 1; 0: it was not seen. open: of the innermost one. */
+/* Returns the place of the exit's entry, plus 1; 0: not seen. open: the same of the innermost open entry. */
 static u32 entry_of(const struct fkt_kft_call *calls, u32 i, u32 open)
 {
 	u32 n;
@@ -235,7 +235,7 @@ static u32 entry_of(const struct fkt_kft_call *calls, u32 i, u32 open)
 	return 0;
 }
 
-/* Sets `caller` of a line. Returns the place of what may be around the next line, plus 1; 0: nothing is. */
+/* Sets `caller` of a line. Returns the place of the line that can contain the next one, plus 1; 0: none can. */
 static u32 find_caller(struct fkt_kft_call *calls, u32 i, u32 around)
 {
 	u32 entry;
@@ -257,7 +257,7 @@ static u32 find_caller(struct fkt_kft_call *calls, u32 i, u32 around)
 	}
 }
 
-/* Sets `caller` of all lines, which are sorted by their places. First it is the place of a line in the log, plus 1. */
+/* Sets `caller` of all lines, which are sorted by place_of(): first to the caller's place in the log, plus 1. */
 static void find_callers(struct fkt_kft_log *log)
 {
 	struct fkt_kft_call *calls = log->calls;
@@ -270,7 +270,7 @@ static void find_callers(struct fkt_kft_log *log)
 		if (!(i % 1024))
 			cond_resched();
 	}
-	/* What is around a line is before it, so its place is read before it is replaced. */
+	/* A caller's line precedes its callees, so going backwards its place is read before it is replaced. */
 	for (i = log->count; i--;)
 		if (calls[i].caller)
 			calls[i].caller = calls[calls[i].caller - 1].number + 1;
@@ -289,7 +289,7 @@ int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *sym
 }
 
 /*
- * Leaves the `most` lines that ended first, or last, finds the callers, and sorts the lines by their begins. May take a
+ * Keeps the `most` lines that ended first, or last, finds the callers, and sorts the lines by their begins. May take a
  * second.
  */
 void fkt_kft_log_finish(struct fkt_kft_log *log, u32 most, bool newest)

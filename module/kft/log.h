@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a recording of /proc/kft has recorded, in memory. */
+/* The log of a recording of /proc/kft, in memory. */
 #ifndef FKT_KFT_LOG_H
 #define FKT_KFT_LOG_H
 
@@ -20,20 +20,20 @@ struct fkt_kft_call {
 	u64 begin; /* ticks of the recording's clock; of an entry, an exit and a frame: when it was */
 	union {
 		u64 ticks; /* of a whole call: its duration */
-		u64 sequence; /* of an entry and an exit: those of one CPU are in this order */
+		u64 sequence; /* of an entry or exit: its order among those of one CPU */
 		u64 address; /* of a frame: behind an instruction of its function */
 	};
-	u32 number; /* of the function; of a frame: how many frames of its stack are around it */
+	u32 number; /* of the function; of a frame: number of outer frames in its stack */
 	u32 pid;
-	u32 caller; /* number of the function that called it, plus 1; 0: it is not known */
-	u16 cpu; /* that it returned on */
+	u32 caller; /* number of the calling function, plus 1; 0: unknown */
+	u16 cpu; /* on which it returned */
 	u8 level; /* enum fkt_level */
 	u8 kind; /* enum fkt_kft_kind */
 };
 
 #define FKT_KFT_LEVELS 4 /* of enum fkt_level */
 
-/* Watched entries of a CPU whose stacks are still to come: one in a task, and those in interrupts of it. */
+/* Watched entries of a CPU that wait for their stacks: one in a task, and those in interrupts on top of it. */
 struct fkt_kft_watched {
 	u32 count;
 	struct fkt_kft_call entries[FKT_KFT_LEVELS];
@@ -46,7 +46,7 @@ struct fkt_kft_log {
 	u32 count, room;
 	/* When a hit primed, began and ended the recording (ticks); 0: none did. */
 	u64 primed, begun, ended;
-	u64 dropped; /* lines that there was no memory for, or that are beyond the log's length */
+	u64 dropped; /* lines without memory, or beyond the log's length */
 };
 
 int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *symbols, bool watches);

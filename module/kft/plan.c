@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Makes a table of instruments of a configuration of KFT (fkt-kft(5)), as lib/instrument/kft_plan.cc does with
- * fkt_record --kft. What only the tools can do is refused, with the place in the configuration.
+ * fkt_record --kft. Features of the tools alone are refused, with the place in the configuration.
  */
 
 #include <linux/kernel.h>
@@ -155,7 +155,7 @@ static void make_instruments(struct fkt_kft_plan *plan)
 		};
 	plan->instruments[FKT_KFT_CALLS].action = FKT_ACTION_RECORD;
 	plan->instruments[FKT_KFT_WATCHES].action = FKT_ACTION_STACK;
-	/* Also without a trigger: then run.c begins it. */
+	/* Also without a trigger: then run.c begins the recording. */
 	plan->instruments[FKT_KFT_BEGINS].action = repeats ? FKT_ACTION_SET : FKT_ACTION_START;
 	plan->instruments[FKT_KFT_BEGINS].flag = repeats ? FKT_KFT_RUNS : 0;
 	if (fkt_kft_is_by_hit(&plan->config->stop)) {
@@ -185,7 +185,7 @@ static void add_place(struct fkt_called *places, u32 *count, const struct fkt_ca
 	(*count)++;
 }
 
-/* Returns the instrument of a role whose hits are entries, or those whose hits are returns; 0: it has none. */
+/* Returns the role's instrument for entries, or for returns; 0: it has none. */
 static u32 instrument_of(const struct fkt_kft_plan *plan, u32 role, bool at_entry)
 {
 	switch (role) {
@@ -228,7 +228,7 @@ static int add_roles(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error
 	return 0;
 }
 
-/* Adds the place, or the two, at which what the configuration keeps of the function is recorded. */
+/* Adds the places that record the function: its calls, or with `untimed` its entry and its exit. */
 static int add_recorded(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error *error)
 {
 	const struct fkt_kft_symbol *symbol = &plan->symbols.symbols[number];
@@ -284,7 +284,7 @@ static u32 count_probes(const struct fkt_kft_plan *plan)
 
 static int make_places(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 {
-	/* In both tables each function is recorded once, in that of entries it may also be watched. */
+	/* Each function is recorded once in both tables; in that of entries it may also be watched. */
 	const u32 most = 2 * plan->symbols.count + FKT_KFT_ROLES;
 	u32 i;
 	int err = 0;
@@ -304,7 +304,7 @@ static int make_places(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 	return plan->calls.count > FKT_CALLS_MOST || plan->entries.count > FKT_CALLS_MOST ? -E2BIG : 0;
 }
 
-/* What recorded calls bring along: nothing shorter than that part of the shortest of them. */
+/* Returns the rule for held calls: they last at least keep_percent of the groups' smallest minimum. */
 static struct fkt_keep keep_of(const struct fkt_kft_plan *plan)
 {
 	const struct fkt_kft_config *config = plan->config;
@@ -324,7 +324,7 @@ static struct fkt_keep keep_of(const struct fkt_kft_plan *plan)
 	return keep;
 }
 
-/* Refers to the parts, which do not change any more. */
+/* Stores pointers to the tables, which must be complete, in the arguments of the start. */
 static void give(struct fkt_kft_plan *plan)
 {
 	plan->calls.functions = (unsigned long)plan->called;
@@ -409,7 +409,7 @@ struct fkt_kft_plan *fkt_kft_plan_make(const char *text, u32 bytes, struct fkt_k
 	return ERR_PTR(err);
 }
 
-/* Returns whether functions of modules are in the plan, or could be when other modules are loaded. */
+/* Returns whether the plan has functions of modules, or could have them when other modules are loaded. */
 bool fkt_kft_plan_is_of_modules(const struct fkt_kft_plan *plan)
 {
 	u32 i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a configuration of KFT comes to: a table of instruments, as FKT_START takes it. */
+/* The plan of a configuration of KFT: a table of instruments, as FKT_START takes it. */
 #ifndef FKT_KFT_PLAN_H
 #define FKT_KFT_PLAN_H
 
@@ -15,11 +15,11 @@
 #define FKT_KFT_LENGTH 20000 /* unless the configuration says it */
 #define FKT_KFT_LENGTH_MOST (1U << 20)
 
-/* Its instruments. Those that the configuration has no use for are on no function. */
+/* The plan's instruments; those that the configuration does not use have no functions. */
 enum fkt_kft_instrument {
 	FKT_KFT_CALLS, /* records calls, or entries and exits */
 	FKT_KFT_BEGINS, /* a hit begins the recording, or with autorepeat each run of it */
-	FKT_KFT_ENDS, /* likewise */
+	FKT_KFT_ENDS, /* a hit ends it */
 	FKT_KFT_ENTERS, /* the function of `filter caller` is entered */
 	FKT_KFT_LEAVES,
 	FKT_KFT_WATCHES, /* records the stacks of `watch` */
@@ -27,7 +27,7 @@ enum fkt_kft_instrument {
 	FKT_KFT_INSTRUMENTS,
 };
 
-#define FKT_KFT_WATCHED (1U << 23) /* in the numbers of FKT_KFT_WATCHES' events, besides that of the function */
+#define FKT_KFT_WATCHED (1U << 23) /* bit in the function's number in events of FKT_KFT_WATCHES */
 
 struct fkt_kft_plan {
 	struct kref refs;
@@ -36,16 +36,16 @@ struct fkt_kft_plan {
 	struct fkt_kft_config *config;
 	struct fkt_kft_symbols symbols; /* a call's number is that of its symbol */
 	u32 recorded; /* functions whose calls are recorded */
-	u32 by_probe; /* ... and are seen by a return probe */
+	u32 by_probe; /* those of them with a return probe */
 	u32 logentries;
-	/* What FKT_START takes. */
+	/* Arguments of FKT_START. */
 	struct fkt_instruments given;
 	struct fkt_instrument instruments[FKT_KFT_INSTRUMENTS];
 	struct fkt_calls calls, entries;
 	struct fkt_called *called, *entered;
 	void *call_programs, *entry_programs;
 	struct fkt_kft_needs needs[5]; /* of the conditions of triggers, by their pairs of programs (plan.c) */
-	bool asks_task; /* a program asks for words that are measured of the task */
+	bool asks_task; /* a program uses words measured for the task */
 };
 
 struct fkt_kft_plan *fkt_kft_plan_make(const char *text, u32 bytes, struct fkt_kft_error *error);
@@ -58,13 +58,13 @@ static inline struct fkt_kft_plan *fkt_kft_plan_get(struct fkt_kft_plan *plan)
 	return plan;
 }
 
-/* Returns whether nothing is recorded until there is a hit, or a time has come. */
+/* Returns whether nothing is recorded until a hit, or until a time. */
 static inline bool fkt_kft_plan_waits(const struct fkt_kft_plan *plan)
 {
 	return plan->config->start.moment != FKT_KFT_NEVER;
 }
 
-/* Returns whether it is primed some time after it was armed, by a hit or when a time has come. */
+/* Returns whether the recording is primed after its functions are armed, by a hit or at a time. */
 static inline bool fkt_kft_plan_is_primed_late(const struct fkt_kft_plan *plan)
 {
 	return plan->config->prime.moment != FKT_KFT_NEVER && plan->config->prime.moment != FKT_KFT_NOW;

@@ -3,9 +3,9 @@
  * /proc/kft: takes configurations of KFT and the commands prime, start, stop and reset, and shows the status.
  * /proc/kft_data: the log of the last recording. fkt-kft(5) describes both.
  *
- * What is written to one open file is collected until it is a whole configuration: one with `begin` is whole at its
- * `end`, so it may come in several pieces; any other one with each write. What is wrong is the result of the write that
- * makes it so, and stands in the status until the next write that succeeds.
+ * Text written to one open file is collected until it is a whole configuration: one with `begin` is whole at its
+ * `end`, so it may come in several pieces; any other one with each write. A write that completes a wrong text fails,
+ * and the status shows the error until the next write that succeeds.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -35,7 +35,7 @@
 #include "text.h"
 
 static struct {
-	struct mutex lock; /* protects the fields below; the two objects have references of others */
+	struct mutex lock; /* protects the fields below; plan and run are reference-counted */
 	struct fkt_kft_plan *plan; /* NULL: there is no configuration */
 	struct fkt_kft_run *run; /* of the configuration; NULL: it is not primed */
 	u64 runs; /* id of the next one */
@@ -43,18 +43,18 @@ static struct {
 	struct delayed_work look; /* queued while a recording is primed or goes on */
 } kft = { .lock = __MUTEX_INITIALIZER(kft.lock) };
 
-/* What is written to an open file. */
+/* Text that was written to an open file. */
 struct writing {
 	struct mutex lock; /* against other writers of the same open file */
 	char *text; /* NULL: nothing yet */
 	u32 bytes;
-	bool has_failed; /* what follows is the rest of a configuration that is wrong */
+	bool has_failed; /* the following text is the rest of a wrong configuration */
 	bool is_unfinished; /* there is a begin, and no end */
 };
 
 /* ---- errors ---- */
 
-/* Callers hold the lock. */
+/* Caller must hold the lock. */
 static void say(const char *fmt, ...)
 {
 	va_list arguments;
@@ -65,7 +65,7 @@ static void say(const char *fmt, ...)
 	pr_notice_ratelimited("/proc/kft: %s\n", kft.error);
 }
 
-/* There is another recording: that of an open /dev/fkt. */
+/* Another recording is in the way: that of an open /dev/fkt. */
 static void say_busy(const char *what)
 {
 	char name[TASK_COMM_LEN];
@@ -101,7 +101,7 @@ static int say_errno(const char *what, int err)
 		say("%s: calls are timed by the TSC, which this machine cannot trust", what);
 		break;
 	case -ERESTARTSYS:
-		/* Not again: what was written has been taken. */
+		/* Not -ERESTARTSYS: the text was taken, so the write must not be repeated. */
 		say("%s: a signal came while the machine was about to sleep", what);
 		return -EINTR;
 	case -ENOMEM:
@@ -113,7 +113,7 @@ static int say_errno(const char *what, int err)
 	return err;
 }
 
-/* ---- what is written; callers hold the lock ---- */
+/* ---- commands and configurations; callers must hold the lock ---- */
 
 static bool is_going_on(void)
 {
@@ -145,7 +145,7 @@ static void drop_run(void)
 	kft.run = NULL;
 }
 
-/* Makes the plan anew if modules that have gone or come since the configuration was written would change it. */
+/* Makes the plan again if modules that were loaded or unloaded since the configuration was written would change it. */
 static int renew_plan(void)
 {
 	struct fkt_kft_plan *plan;
@@ -181,7 +181,7 @@ static int do_prime(const struct file *file, enum fkt_kft_first first)
 		return err;
 	run = fkt_kft_run_arm(&fkt_recording, kft.plan, kft.runs, file->f_cred, first, &refused);
 	if (IS_ERR(run) && refused) {
-		say("prime: the kernel lets nobody set a probe in %ps, whose arguments are not known", (void *)refused);
+		say("prime: the kernel forbids kprobes in %ps, whose arguments are not known", (void *)refused);
 		return PTR_ERR(run);
 	}
 	if (IS_ERR(run))
@@ -200,7 +200,7 @@ static int do_start(const struct file *file)
 	if (!is_going_on())
 		return do_prime(file, FKT_KFT_BEGIN_NOW);
 	err = fkt_kft_run_begin(kft.run);
-	/* It has begun in between, or is at its end: that is what was asked for. */
+	/* The recording has begun meanwhile, or is at its end: that was asked for. */
 	return err == -EALREADY || err == -ENODATA ? 0 : err;
 }
 
@@ -306,7 +306,7 @@ static struct fkt_kft_word first_word(const char *text, u32 bytes)
 	return fkt_kft_take(&p);
 }
 
-/* Returns whether the word is `whole`, or at the end of the text a piece of it. */
+/* Returns whether the word is `whole`, or a first piece of it at the end of the text. */
 static bool is_piece(const char *text, u32 bytes, const struct fkt_kft_word *word, const char *whole)
 {
 	const u32 all = strlen(whole);
@@ -315,7 +315,7 @@ static bool is_piece(const char *text, u32 bytes, const struct fkt_kft_word *wor
 	       (word->bytes == all || word->at + word->bytes == bytes);
 }
 
-/* Returns whether the text begins with `new` or `begin`, as far as it is there. */
+/* Returns whether the text begins with `new` or `begin`, or with a first piece of them. */
 static bool is_block(const char *text, u32 bytes)
 {
 	const struct fkt_kft_word word = first_word(text, bytes);
@@ -339,7 +339,7 @@ static bool is_unfinished(const char *text, u32 bytes)
 	return true;
 }
 
-/* The text behind `before` is new. Callers hold the locks. */
+/* Handles the text behind `before`, which is new. Caller must hold both locks. */
 static int take_text(const struct file *file, struct writing *writing, u32 before)
 {
 	int err;
@@ -364,7 +364,7 @@ static int take_text(const struct file *file, struct writing *writing, u32 befor
 		return 0;
 	err = configure(file, writing->text, writing->bytes);
 	writing->has_failed = err;
-	/* Behind the end another one may begin. */
+	/* Another configuration may begin after the end. */
 	if (!err && is_block(writing->text, writing->bytes))
 		writing->bytes = 0;
 	return err;
@@ -475,7 +475,7 @@ static const struct proc_ops kft_ops = {
 
 /* ---- /proc/kft_data ---- */
 
-/* Gives the reader the log that there is, which stays while it reads. */
+/* Gives the reader the present log, which stays while the file is open. */
 static int open_log(struct file *file)
 {
 	int err;
@@ -520,7 +520,7 @@ static void look(struct work_struct *unused)
 	if (next)
 		queue_delayed_work(system_freezable_wq, &kft.look, next);
 	mutex_unlock(&kft.lock);
-	/* The file of a recording that has ended here is closed before another one wants to begin. */
+	/* Closes the file of a recording that has ended here, before another recording begins. */
 	if (!next)
 		flush_delayed_fput();
 }
@@ -539,7 +539,7 @@ int fkt_kft_init(void)
 	return -ENOMEM;
 }
 
-/* Waits for calls on the files that are open; later ones fail. No recording goes on: it would hold the module. */
+/* Waits for calls on open files; later calls fail. No recording runs: it would hold a reference to the module. */
 void fkt_kft_exit(void)
 {
 	if (IS_ENABLED(CONFIG_PROC_FS)) {

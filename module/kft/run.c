@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recordings that /proc/kft begins. Such a recording belongs to an open file that no process has, and is started and
- * stopped as those of /dev/fkt; so only one of both kinds can go on at a time. Nobody fetches its pages: they are
- * looked through here, some times in a second, and given back to their rings.
+ * Recordings that a write to /proc/kft begins. Such a recording belongs to an open file that is in no process's table,
+ * and is started and stopped as those of /dev/fkt, so only one recording of either kind runs at a time. This file reads
+ * the complete pages about 20 times a second and returns them to their rings.
  *
- * The recording ends, and its file is closed, as soon as it is complete. So its log is in the way of nobody, and the
- * module can be unloaded.
+ * A complete recording ends and its file is closed, so that the log, which stays, keeps neither another recording from
+ * starting nor the module from being unloaded.
  *
- * Callers hold the lock of kft/proc.c, if nothing else is said.
+ * Caller must hold the lock of kft/proc.c unless noted otherwise.
  */
 
 #include <linux/anon_inodes.h>
@@ -96,13 +96,13 @@ static struct file *make_owner(struct fkt_recording *recording, const struct fkt
 
 /* ---- the begin ---- */
 
-/* Whether the hit of FKT_KFT_PRIMES begins the recording. */
+/* Returns whether the hit of FKT_KFT_PRIMES begins the recording. */
 static bool begins_when_primed(const struct fkt_kft_run *run)
 {
 	return run->plan->instruments[FKT_KFT_PRIMES].action == FKT_ACTION_START;
 }
 
-/* Whether it still waits to be primed by what the configuration says. */
+/* Returns whether the recording still waits to be primed by its configuration. */
 static bool is_unprimed(const struct fkt_kft_run *run)
 {
 	if (!fkt_kft_plan_is_primed_late(run->plan))
@@ -111,7 +111,7 @@ static bool is_unprimed(const struct fkt_kft_run *run)
 					 fkt_recording_is_unprimed(run->recording);
 }
 
-/* Primes a recording that waits for it. Without effect while the machine goes to sleep: the next look tries again. */
+/* Primes a recording that waits for it. Does nothing while the machine goes to sleep: the next look tries again. */
 static void prime_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	preempt_disable();
@@ -129,7 +129,7 @@ static void prime_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 		run->begun_by = cause;
 }
 
-/* Begins a recording that waits. Without effect while the machine goes to sleep, as above. */
+/* Begins a recording that waits. Does nothing while the machine goes to sleep, as above. */
 static void begin_now(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	if (is_unprimed(run))
@@ -166,7 +166,7 @@ static int start(struct fkt_kft_run *run)
 	return fkt_capture_start_checked(run->recording, run->owner, &start, FKT_GIVEN_BY_KERNEL);
 }
 
-/* Does what is to be done as soon as the functions are armed. */
+/* Primes or begins the recording as soon as its functions are armed. */
 static void do_first(struct fkt_kft_run *run, enum fkt_kft_first first)
 {
 	if (first == FKT_KFT_AS_IT_SAYS && is_unprimed(run))
@@ -215,7 +215,7 @@ struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_
 	return run;
 }
 
-/* Primes a recording that waits for it, whatever for. -EALREADY: it is primed, or complete. */
+/* Primes a recording that waits to be primed, before its trigger. -EALREADY: it is primed, or complete. */
 int fkt_kft_run_prime(struct fkt_kft_run *run)
 {
 	if (fkt_kft_run_state(run) != FKT_KFT_NEW)
@@ -224,7 +224,7 @@ int fkt_kft_run_prime(struct fkt_kft_run *run)
 	return 0;
 }
 
-/* Begins a recording, whatever it waits for. -EALREADY: it has begun; -ENODATA: it is complete. */
+/* Begins a recording before its trigger. -EALREADY: it has begun; -ENODATA: it is complete. */
 int fkt_kft_run_begin(struct fkt_kft_run *run)
 {
 	enum fkt_kft_state state = fkt_kft_run_state(run);
@@ -239,7 +239,7 @@ int fkt_kft_run_begin(struct fkt_kft_run *run)
 
 /* ---- while it goes on ---- */
 
-/* The rings cannot go meanwhile: only finish() ends the recording. */
+/* The rings stay meanwhile: only finish() ends the recording. */
 static void collect(struct fkt_kft_run *run)
 {
 	struct fkt_page *page;
@@ -288,7 +288,7 @@ u64 fkt_kft_run_since_boot(const struct fkt_kft_run *run, u64 clock)
 					    primed - fkt_kft_run_usecs(run, run->clocks.clock - clock);
 }
 
-/* Nanoseconds until the stop's time; U64_MAX: there is none; 0: it is over. */
+/* Nanoseconds until the stop's time; U64_MAX: there is none; 0: it has passed. */
 static u64 left_of(const struct fkt_kft_run *run)
 {
 	const struct fkt_kft_trigger *stop = &run->plan->config->stop;
@@ -313,7 +313,7 @@ static enum fkt_kft_cause end_of(const struct fkt_kft_run *run)
 		return FKT_KFT_BY_ROOM;
 	if (!left_of(run))
 		return FKT_KFT_BY_TIME;
-	/* The first counts more, what waits in the rings; the second also the stacks. */
+	/* counts.kept includes calls that are still in the rings, log.count lines of stacks: the larger one decides. */
 	if (!fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE) &&
 	    max_t(u64, run->counts.kept, run->log.count) >= run->plan->logentries)
 		return FKT_KFT_BY_LENGTH;
@@ -327,7 +327,7 @@ static int count(struct fkt_kft_run *run)
 	return fkt_status_hit_counts(run->recording, run->owner, &run->counts);
 }
 
-/* What began the recording that the runs of `autorepeat` are in: what primed it. */
+/* Returns what began a recording with `autorepeat`: what primed it. */
 static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
 {
 	if (!fkt_kft_plan_repeats(run->plan))
@@ -337,7 +337,7 @@ static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
 	return FKT_KFT_BY_HIT;
 }
 
-/* Returns 0, or -EINTR: the task is being killed. The recording is then still to be finished. */
+/* Returns 0, or -EINTR: the task is being killed, and the recording is not finished. */
 static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 {
 	const bool was_unprimed = is_unprimed(run), was_begun = has_begun(run) && !was_unprimed;
@@ -383,20 +383,20 @@ static u64 until(const struct fkt_kft_trigger *trigger)
 	return now >= trigger->time ? 0 : trigger->time - now;
 }
 
-/* Nanoseconds until it begins by time; U64_MAX: it does not, or it has begun; 0: at once. */
+/* Nanoseconds until the recording begins by time; U64_MAX: it does not, or it has begun; 0: at once. */
 static u64 until_begin(const struct fkt_kft_run *run)
 {
 	const struct fkt_kft_trigger *begin = &run->plan->config->start;
 
 	if (has_begun(run))
 		return U64_MAX;
-	/* It was to begin at once, when the machine went to sleep. */
+	/* It should have begun at once, but the machine was going to sleep. */
 	if (run->begun_by)
 		return 0;
 	return is_unprimed(run) ? U64_MAX : until(begin);
 }
 
-/* Nanoseconds until it is primed by time; U64_MAX: it is not, or it was; 0: at once. */
+/* Nanoseconds until the recording is primed by time; U64_MAX: it is not, or it was; 0: at once. */
 static u64 until_primed(const struct fkt_kft_run *run)
 {
 	if (!is_unprimed(run))
@@ -405,7 +405,7 @@ static u64 until_primed(const struct fkt_kft_run *run)
 	return run->primed_by ? 0 : until(&run->plan->config->prime);
 }
 
-/* Does what is due. Returns the jiffies until the next look is; 0: it is complete. */
+/* Does the work that is due. Returns the jiffies until the next look; 0: the recording is complete. */
 unsigned long fkt_kft_run_look(struct fkt_kft_run *run)
 {
 	enum fkt_kft_cause cause;

@@ -22,17 +22,17 @@ enum fkt_kft_state {
 	FKT_KFT_COMPLETE,
 };
 
-/* What began or ended it. */
+/* What began or ended the recording. */
 enum fkt_kft_cause {
-	FKT_KFT_BY_NOTHING, /* it has not */
+	FKT_KFT_BY_NOTHING, /* it has not begun, or has not ended */
 	FKT_KFT_BY_HIT,
 	FKT_KFT_BY_TIME,
-	FKT_KFT_BY_WRITE, /* somebody wrote to /proc/kft */
+	FKT_KFT_BY_WRITE, /* by a write to /proc/kft */
 	FKT_KFT_BY_LENGTH, /* the log has its entries */
 	FKT_KFT_BY_ROOM, /* the buffer was full */
 };
 
-/* What is done with a recording as soon as its functions are armed. */
+/* What is done with a recording when its functions have been armed. */
 enum fkt_kft_first {
 	FKT_KFT_AS_IT_SAYS, /* it is primed now, or when the configuration says it */
 	FKT_KFT_PRIME_NOW,

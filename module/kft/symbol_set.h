@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The functions that a configuration is about, and what of it is on which (symbols.h finds them). */
+/* The functions of a configuration, and the parts of it that select them (symbols.h finds the functions). */
 #ifndef FKT_KFT_SYMBOL_SET_H
 #define FKT_KFT_SYMBOL_SET_H
 
@@ -9,12 +9,12 @@ struct fkt_kft_config;
 struct fkt_kft_function;
 struct module;
 
-/* For what else than its calls a function is needed: bits of fkt_kft_symbol.roles. */
+/* Roles of a function besides that its calls are recorded: bits of fkt_kft_symbol.roles. */
 enum fkt_kft_role {
 	FKT_KFT_OF_START,
 	FKT_KFT_OF_STOP,
 	FKT_KFT_OF_CALLER,
-	/* The last one: what primes the triggers is not a hit of theirs, too. */
+	/* Last: the hit that primes the start and stop triggers must not also reach them. */
 	FKT_KFT_OF_PRIME,
 	FKT_KFT_ROLES,
 };
@@ -24,31 +24,31 @@ enum fkt_kft_role {
 /* A function. */
 struct fkt_kft_symbol {
 	unsigned long address;
-	const struct module *module; /* that it is of, not to be accessed; NULL: the kernel itself */
+	const struct module *module; /* the function's; must not be accessed; NULL: the kernel itself */
 	u32 name; /* place of its name in the set's text */
-	u16 group; /* whose calls are recorded: number in the set; FKT_KFT_NO_GROUP: they are not */
+	u16 group; /* that records its calls: number in the set; FKT_KFT_NO_GROUP: none */
 	u8 roles;
-	bool is_watched; /* its entries are, by `watch` */
+	bool is_watched; /* `watch` watches its entries */
 	bool is_described; /* all its arguments are in registers, as far as is known */
 	/* As in struct fkt_kft_prototype. */
 	u8 result_bytes;
 	bool is_result_signed;
-	bool is_ambiguous; /* others have its name */
-	bool is_seen; /* in a description */
-	bool is_ambiguous_result; /* functions of its name are described with different results */
-	bool is_looked_up; /* in the description of its module, if it has one */
+	bool is_ambiguous; /* other functions have its name */
+	bool is_seen; /* a description has it */
+	bool is_ambiguous_result; /* functions with its name are described with different results */
+	bool is_looked_up; /* its module's description was searched, if there is one */
 };
 
-/* What of the configuration is on some functions alike. */
+/* A part of the configuration that applies to all functions that it selects. */
 struct fkt_kft_group {
 	const struct fkt_kft_function *function; /* NULL: all functions */
 	const char *name; /* a name, or a pattern with `*` and `?`; of a module: "*" */
-	const char *of_module; /* NULL: of any */
+	const char *of_module; /* NULL: functions of any module */
 	u64 mintime; /* ns */
 	u64 shortest; /* `mintime` in ticks */
-	bool is_pattern; /* functions that cannot be taken are left out */
-	bool fits; /* a symbol, which another group may have */
-	u32 found; /* symbols that are of this group */
+	bool is_pattern; /* functions that cannot be traced are left out */
+	bool fits; /* selects a symbol, which may be in another group */
+	u32 found; /* symbols in this group */
 };
 
 struct fkt_kft_symbols {
@@ -56,15 +56,15 @@ struct fkt_kft_symbols {
 	char *words; /* the configuration's text, with a zero behind each function's name */
 	struct fkt_kft_group *groups;
 	u32 group_count;
-	struct fkt_kft_symbol *symbols; /* those that are taken, in the order of their addresses */
+	struct fkt_kft_symbol *symbols; /* selected symbols, in the order of their addresses */
 	u32 count, room;
 	char *names;
 	u32 name_bytes, name_room;
-	u32 left_out; /* functions that patterns fit, and whose calls cannot be recorded */
+	u32 left_out; /* functions that only patterns select and whose calls cannot be recorded */
 	int err;
 };
 
-/* Returns the function that is needed for this; NULL: there is none. */
+/* Returns the function with the role; NULL: there is none. */
 static inline const struct fkt_kft_symbol *fkt_kft_symbol_of(const struct fkt_kft_symbols *set, enum fkt_kft_role role)
 {
 	u32 i;

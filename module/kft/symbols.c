@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds the functions that a configuration of KFT names among the symbols of the kernel and its modules, and what is
- * known of their arguments.
+ * Finds the functions that a configuration of KFT names among the symbols of the kernel and its modules, and the
+ * description of their arguments.
  *
- * The kernel has no exported function that lists its symbols, so those that it has are found by their names, as in
+ * The kernel exports no function that lists its symbols. Those that do are found by their names, as in
  * calls/functions.c, and are called by static calls for the same reason.
  */
 
@@ -59,14 +59,14 @@ static bool not_unprobed(unsigned long address)
 
 DEFINE_STATIC_CALL(fkt_kft_each_symbol, no_symbols);
 DEFINE_STATIC_CALL(fkt_kft_each_module_symbol, no_module_symbols);
-/* Called with preemption disabled. */
+/* Must be called with preemption disabled. */
 DEFINE_STATIC_CALL(fkt_kft_module_of, no_module);
-/* Likewise; returns NULL if there is no module's code at the address. */
+/* As above; returns NULL if there is no module's code at the address. */
 DEFINE_STATIC_CALL(fkt_kft_module_of_code, any_module);
-/* Returns whether the kernel lets nobody set a probe there. */
+/* Returns whether the kernel forbids kprobes at the address. */
 DEFINE_STATIC_CALL(fkt_kft_is_unprobed, not_unprobed);
 
-/* What fkt_calls exports, while it is held. */
+/* Functions that fkt_calls exports, while it is held. */
 struct tracer {
 	unsigned long (*symbol)(const char *name);
 	bool (*may_trace)(unsigned long function);
@@ -98,7 +98,7 @@ static int get_tracer(struct tracer *tracer)
 		return -ENOENT;
 	}
 	static_call_update(fkt_kft_each_symbol, found);
-	/* Without the next two, functions of modules are not found. */
+	/* Without these two, functions of modules are not found. */
 	found = (void *)tracer->symbol("module_kallsyms_on_each_symbol");
 	if (found)
 		static_call_update(fkt_kft_each_module_symbol, found);
@@ -155,7 +155,7 @@ static int look_at(struct fkt_kft_symbols *set, const char *name, const struct m
 	struct fkt_kft_symbol symbol = { .address = address, .module = module };
 	u32 role;
 
-	/* Those of per-CPU variables are no addresses. */
+	/* Offsets of per-CPU variables are no addresses. */
 	if ((long)address >= 0)
 		return 0;
 	symbol.group = fkt_kft_group_of(set, name, module, address);
@@ -179,7 +179,7 @@ static int see_symbol(void *data, const char *name, FKT_SYMBOL_MODULE unsigned l
 	return set->err;
 }
 
-/* The modules cannot go: the caller holds their mutex. */
+/* Called with the modules' mutex held, so that no module is freed. */
 static int see_module_symbol(void *data, const char *name, FKT_SYMBOL_MODULE unsigned long address)
 {
 	struct fkt_kft_symbols *set = data;
@@ -202,11 +202,11 @@ static int see_all(struct fkt_kft_symbols *set)
 	return set->err;
 }
 
-/* ---- which of them are called so, and what their arguments are ---- */
+/* ---- the symbols by name, and their arguments ---- */
 
 /*
- * Where the symbols are by their names: chains of those whose names have the same hash. There may be 200,000, of which
- * sorting would compare each name with some 40 others.
+ * The symbols by name: chains of those whose names have the same hash. There may be 200,000; sorting them would compare
+ * each name with some 40 others.
  */
 struct name_index {
 	u32 *first; /* number of a chain's first symbol, plus one; 0: there is none */
@@ -224,7 +224,10 @@ static bool is_called(const struct fkt_kft_symbols *set, u32 i, const char *name
 	return !strcmp(fkt_kft_symbol_name(set, &set->symbols[i]), name);
 }
 
-/* Puts a symbol into its chain. Of a name, the last one before it tells whether there is another function. */
+/*
+ * Adds the symbol to the chain of its name's hash, and marks functions of one module that share their name but not
+ * their address as ambiguous.
+ */
 static void put_symbol(struct fkt_kft_symbols *set, struct name_index *index, u32 i)
 {
 	struct fkt_kft_symbol *symbol = &set->symbols[i];
@@ -253,8 +256,8 @@ static void free_index(struct name_index *index)
 }
 
 /*
- * Makes the index of all symbols, and marks those whose name another function has too as ambiguous. Returns 0, after
- * which the caller must call free_index(), or -ENOMEM.
+ * Makes the index of all symbols, and marks those that share their name with another function as ambiguous. Returns 0,
+ * after which the caller must call free_index(), or -ENOMEM.
  */
 static int make_index(struct fkt_kft_symbols *set, struct name_index *index)
 {
@@ -274,7 +277,7 @@ static int make_index(struct fkt_kft_symbols *set, struct name_index *index)
 	return 0;
 }
 
-/* A description is looked through. */
+/* A search through one description. */
 struct looking {
 	struct fkt_kft_symbols *set;
 	const struct name_index *index;
@@ -291,7 +294,7 @@ static void see_result(struct fkt_kft_symbol *symbol, const struct fkt_kft_proto
 	symbol->result_bytes = symbol->is_ambiguous || symbol->is_ambiguous_result ? 0 : prototype->result_bytes;
 }
 
-/* Called for each function that BTF describes. Of functions with one name, only what all of them share is kept. */
+/* Called for each function that BTF describes. Of functions that share a name, only common properties are kept. */
 static void see_function(void *data, const char *name, const struct fkt_kft_prototype *prototype)
 {
 	const struct looking *looking = data;
@@ -305,7 +308,7 @@ static void see_function(void *data, const char *name, const struct fkt_kft_prot
 			continue;
 		see_result(symbol, prototype);
 		symbol->is_described = prototype->in_registers && !symbol->is_ambiguous;
-		/* A later function of this name cannot make it good again. */
+		/* Stays set for later functions with this name. */
 		symbol->is_ambiguous |= !prototype->in_registers;
 	}
 }
@@ -334,7 +337,7 @@ static void describe_module(struct fkt_kft_symbols *set, const struct name_index
 	module_put(module);
 }
 
-/* Looks up all functions of the module of symbol `i`, which is the first of them. */
+/* Searches the description of the module of symbol `i`, the first one of that module, for all its functions. */
 static void look_up_module(struct fkt_kft_symbols *set, const struct name_index *index,
 			   const struct fkt_kft_types *kernel, u32 i)
 {
@@ -346,7 +349,7 @@ static void look_up_module(struct fkt_kft_symbols *set, const struct name_index 
 	cond_resched();
 }
 
-/* Finds whose arguments are in registers; what nothing describes stays as it is. */
+/* Marks the functions whose arguments are in registers according to BTF; without BTF none is marked. */
 static int describe(struct fkt_kft_symbols *set, const struct name_index *index, const struct tracer *tracer)
 {
 	const void *begin = (void *)tracer->symbol("__start_BTF"), *end = (void *)tracer->symbol("__stop_BTF");
@@ -368,14 +371,14 @@ static int describe(struct fkt_kft_symbols *set, const struct name_index *index,
 	return 0;
 }
 
-/* ---- which of them are taken ---- */
+/* ---- selection ---- */
 
 static bool is_single(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
 {
 	return symbol->roles || (symbol->group != FKT_KFT_NO_GROUP && !set->groups[symbol->group].is_pattern);
 }
 
-/* Leaves in their groups those for which `may` returns true. The others are not needed, unless they are watched. */
+/* Takes symbols for which `may` is false out of their groups; drops those without a group, role or watch. */
 static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_symbols *set,
 							    const struct fkt_kft_symbol *symbol))
 {
@@ -394,7 +397,7 @@ static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_
 	set->count = kept;
 }
 
-/* Of what only a pattern fits, functions that no probe may be set in are left out. */
+/* Returns false for a function that only a pattern selects, is not described, and must not be probed. */
 static bool may_be_probed(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
 {
 	return symbol->is_described || is_single(set, symbol) || !static_call(fkt_kft_is_unprobed)(symbol->address);
@@ -444,8 +447,8 @@ static bool need_too_many_probes(const struct fkt_kft_symbols *set)
 }
 
 /*
- * Leaves the functions that can be traced. Those that need return probes, because their arguments are not known, are
- * left out if only a pattern fits them and they are too many, or the configuration needs what return probes cannot do.
+ * Drops the functions that cannot be traced. Functions whose arguments are not known need return probes: those that
+ * only a pattern selects are dropped if they are too many, or the configuration needs what return probes cannot do.
  */
 static void take(struct fkt_kft_symbols *set, const struct tracer *tracer)
 {
@@ -473,7 +476,7 @@ static int compare_addresses(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* Sorts them by address. The kernel lists its own symbols so, and behind them those of modules, which are not. */
+/* Sorts the symbols by address. The kernel lists its own in this order, then those of modules, which are unsorted. */
 static void sort_by_address(struct fkt_kft_symbols *set)
 {
 	unsigned long lowest = ULONG_MAX;
@@ -491,7 +494,7 @@ static void sort_by_address(struct fkt_kft_symbols *set)
 	sort(set->symbols + sorted, set->count - sorted, sizeof(*set->symbols), compare_addresses, NULL);
 }
 
-/* Sorts them by address. Of names of the same function one is left, with the roles of all. */
+/* Sorts the symbols by address, and merges the names of one function into one symbol with the roles of all. */
 static void order_by_address(struct fkt_kft_symbols *set)
 {
 	u32 i, kept = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's functions that a configuration of KFT names. */
+/* Finds the kernel's functions that a configuration of KFT names. */
 #ifndef FKT_KFT_SYMBOLS_H
 #define FKT_KFT_SYMBOLS_H
 

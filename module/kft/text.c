@@ -34,7 +34,7 @@ static void show_function(struct seq_file *m, const struct fkt_kft_plan *plan, c
 	show_word(m, plan, &function->word);
 }
 
-/* The name of the function that is needed for this, of which there is one. */
+/* Returns the name of the function with the role; there must be one. */
 static const char *role_name(const struct fkt_kft_plan *plan, enum fkt_kft_role role)
 {
 	const struct fkt_kft_symbol *symbol = fkt_kft_symbol_of(&plan->symbols, role);
@@ -52,7 +52,7 @@ static void show_moment(struct seq_file *m, const struct fkt_kft_plan *plan, con
 			   role_name(plan, role));
 }
 
-/* The trigger, with its condition. */
+/* Writes the trigger, with its condition. */
 static void show_trigger(struct seq_file *m, const struct fkt_kft_plan *plan, const struct fkt_kft_trigger *trigger,
 			 enum fkt_kft_role role)
 {
@@ -176,7 +176,7 @@ static void show_filters(struct seq_file *m, const struct fkt_kft_plan *plan)
 		seq_printf(m, "\tcgroup %llu\n", config->cgroup);
 }
 
-/* ---- what has become of it ---- */
+/* ---- the state of the recording ---- */
 
 /* role: of the trigger whose hit it was, if it was one. */
 static void show_cause(struct seq_file *m, const struct fkt_kft_run *run, enum fkt_kft_cause cause,
@@ -203,7 +203,7 @@ static void show_cause(struct seq_file *m, const struct fkt_kft_run *run, enum f
 
 static void show_ends(struct seq_file *m, const struct fkt_kft_run *run)
 {
-	/* If nothing else begins it, what has primed it has begun it. */
+	/* If nothing else begins the recording, its priming does. */
 	const bool by_prime = run->plan->instruments[FKT_KFT_PRIMES].action == FKT_ACTION_START;
 
 	if (run->log.primed) {
@@ -233,7 +233,7 @@ static void show_counters(struct seq_file *m, const struct fkt_kft_run *run)
 	seq_printf(m, FKT_KFT_TEXT_FILTERED "%llu\n" FKT_KFT_TEXT_MISSED "%llu\n" FKT_KFT_TEXT_KEPT "%llu\n",
 		   counts->too_short + counts->dropped, missed, kept);
 	without = counts->kept > kept ? counts->kept - kept : 0;
-	/* What is kept has the lines of stacks, too, which that count has not. */
+	/* With `watch` the log also has lines of stacks, which counts->kept does not include. */
 	if (fkt_kft_says(run->plan->config, FKT_KFT_WATCH))
 		without = run->log.dropped;
 	if (without)
@@ -323,7 +323,7 @@ static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const s
 	const struct fkt_kft_symbols *set = &run->plan->symbols;
 	char pid[16];
 
-	/* Calls that had begun before the recording are at its begin. */
+	/* Calls that had begun before the recording are shown at its begin. */
 	seq_printf(m, "%*llu", FKT_KFT_TEXT_ENTRY_WIDTH,
 		   call->begin > run->begun ? fkt_kft_run_usecs(run, call->begin - run->begun) : 0);
 	if (call->kind == FKT_KFT_WHOLE)
@@ -340,7 +340,7 @@ static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const s
 					      FKT_KFT_TEXT_NO_CALLER);
 }
 
-/* The first line's place is that of the head. */
+/* Place 0 is the head, place 1 the first line. */
 static void *line_at(struct seq_file *m, loff_t pos)
 {
 	const struct fkt_kft_run *run = m->private;

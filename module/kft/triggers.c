@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Compiles the conditions of triggers: comparisons that are joined by && and ||, of what the kernel knows of each hit.
- * It is the part of the language of lib/query/expression.h that needs no description of types but that of the result.
+ * This is the part of the language of lib/query/expression.h that needs no types but that of the result.
  *
  *	condition  = all { "||" all }
  *	all        = comparison { "&&" comparison }
@@ -142,7 +142,7 @@ struct name {
 	u8 index;
 	u8 bits;
 	bool is_time; /* ticks */
-	bool is_of_task; /* is measured of the task */
+	bool is_of_task; /* is measured for the task */
 };
 
 static const struct name names[] = {
@@ -216,7 +216,7 @@ static bool take_error_name(const struct compiler *c, const struct fkt_kft_word 
 	long err;
 
 	for (err = 1; err <= MAX_ERRNO; err++) {
-		/* With the minus; a number if the kernel does not know names, which a word here is not. */
+		/* With the minus. Without names in the kernel it is a number, which no word is equal to. */
 		scnprintf(name, sizeof(name), "%pe", ERR_PTR(-err));
 		if (fkt_kft_is(&c->p, word, name)) {
 			*number = err;
@@ -367,7 +367,7 @@ static struct values values_of(const struct compiler *c, const struct name *name
 	return values;
 }
 
-/* Returns -1, 0, 1: the number is below the values, one of them, above. Sets *value if it is one. */
+/* Compares the number with the values: -1: below, 0: *value is set to it, 1: above. */
 static int place_among(const struct values *values, bool is_negative, u64 number, u64 *value)
 {
 	const u64 half = 1ULL << 63;
@@ -475,7 +475,7 @@ static int compare(struct compiler *c)
 			break;
 	if (i == ARRAY_SIZE(operators))
 		return wrong(c, &operator, " where ==, !=, <, <=, >, >=, ~ or !~ should stand");
-	/* It and a jump behind it. */
+	/* Room for the test and a jump after it. */
 	if (c->program->insns + 2 > INSNS_MOST)
 		return wrong(c, &operator, ": the condition is too long");
 	advance(c);
@@ -486,7 +486,7 @@ static int compare(struct compiler *c)
 
 /* ---- the whole ---- */
 
-/* The instructions of the alternative that ends here continue at the next one, which follows, if they do not hold. */
+/* Makes the instructions of the alternative that ends here continue at the next one, which follows. */
 static void end_alternative(struct compiler *c)
 {
 	struct fkt_program *program = c->program;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The programs of the conditions that triggers of a configuration of KFT have. */
+/* The programs for the conditions of triggers in a configuration of KFT. */
 #ifndef FKT_KFT_TRIGGERS_H
 #define FKT_KFT_TRIGGERS_H
 
@@ -9,10 +9,10 @@ struct fkt_kft_error;
 struct fkt_kft_symbol;
 struct fkt_kft_trigger;
 
-/* What a condition needs besides its program. */
+/* Requirements of a condition besides its program. */
 struct fkt_kft_needs {
-	u64 shortest; /* ticks: for shorter calls it is false */
-	bool of_task; /* words that return probes do not know */
+	u64 shortest; /* ticks: the condition is false for shorter calls */
+	bool of_task; /* the condition uses words that return probes do not have */
 };
 
 u32 fkt_kft_write_trigger(void *at, const char *text, const struct fkt_kft_trigger *trigger,

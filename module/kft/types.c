@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What functions return, and which have all their arguments in registers: calls of others cannot be traced through the
- * trampoline of calls/, which needs the stack where those would be. The kernel and its modules describe it in BTF; this
- * reads the description where the kernel has it, by the same rules as lib/instrument/argument_words.cc.
+ * The results of functions, and whether all their arguments are in registers: calls of other functions cannot be traced
+ * through the trampoline of calls/, which needs the stack where their arguments would be. The kernel and its modules
+ * describe this in BTF; it is read here by the same rules as in lib/instrument/argument_words.cc.
  */
 
 #include <linux/btf.h>
@@ -80,8 +80,8 @@ static u32 walk(const struct fkt_kft_types *types)
 }
 
 /*
- * Opens a description. base: which it continues; NULL: none. Returns 0, -ENOENT: there is none that can be read, or
- * -ENOMEM. After a success the caller must call fkt_kft_types_close().
+ * Opens a description. base: the one that it continues; NULL: none. Returns 0, -ENOENT: there is none that can be read,
+ * or -ENOMEM. After a success the caller must call fkt_kft_types_close().
  */
 int fkt_kft_types_open(struct fkt_kft_types *types, const void *btf, size_t bytes, const struct fkt_kft_types *base)
 {
@@ -121,7 +121,7 @@ void fkt_kft_types_close(struct fkt_kft_types *types)
 	types->offsets = NULL;
 }
 
-/* Returns NULL for void and what is not there. */
+/* Returns NULL for void and for unknown ids. */
 static const struct btf_type *type_of(const struct fkt_kft_types *types, u32 id)
 {
 	while (types && id < types->first)
@@ -259,7 +259,7 @@ static bool is_signed(const struct btf_type *type)
 	return false;
 }
 
-/* Returns what is described of a function with this prototype. */
+/* Returns what is known of a function with this prototype. */
 static struct fkt_kft_prototype read_prototype(const struct fkt_kft_types *types, const struct btf_type *prototype)
 {
 	const struct btf_type *result = plain_type(types, prototype->type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the kernel says of its functions' arguments (BTF). */
+/* What BTF says about functions' arguments and results. */
 #ifndef FKT_KFT_TYPES_H
 #define FKT_KFT_TYPES_H
 
@@ -16,7 +16,7 @@ struct fkt_kft_types {
 	u32 first_name; /* names with smaller offsets are the base's */
 };
 
-/* What is described of a function. */
+/* Description of a function. */
 struct fkt_kft_prototype {
 	bool in_registers; /* all its arguments are */
 	/* its result, if that is a number or a pointer; bytes 0: it is not */

@@ -165,7 +165,7 @@ TEST_CASE("an entry needs no description of the function unless its arguments ar
 TEST_CASE("a function that takes no probe is left out, unless it can be called through") {
   const Result<CallPlan> none = planned("call:no_probe", 10);
   REQUIRE_FALSE(none);
-  CHECK(none.error().message.ends_with("; the kernel lets nobody set a probe in it"));
+  CHECK(none.error().message.ends_with("; the kernel forbids kprobes in it"));
   const CallPlan both = plan("call:no_probe,do_thing", 10);
   REQUIRE(both.taken.size() == 1);
   CHECK(both.taken[0].name == "do_thing");

@@ -26,7 +26,7 @@ Status check_ftrace(const std::string& path) {
   // Not EACCES, which is for users without a capability.
   if (!fd && errno == EPERM) {
     return Error{ErrorCode::io,
-                 "-i: the kernel is locked down (confidentiality) and lets nobody trace functions"};
+                 "-i: the kernel is locked down (confidentiality) and does not allow tracing"};
   }
   if (!fd && errno == ENODEV) {
     return Error{ErrorCode::io,
