@@ -21,84 +21,10 @@
 #include "held.h"
 #include "plan.h"
 #include "power.h"
+#include "returns.h"
 #include "switches.h"
 #include "tasks.h"
 #include "trampoline.h"
-
-/* Longer than any call. */
-#define FOR_EVER U64_MAX
-
-/*
- * Calls begun less calls returned on this CPU; a call may return on another one, so only the sum over all CPUs says
- * something. One instruction each, in trampoline.S, so interrupts cannot come between.
- */
-DEFINE_PER_CPU(unsigned long, fkt_calls_open);
-/* As in struct fkt_calls_totals, since the module was loaded; too_short is counted by trampoline.S. */
-DEFINE_PER_CPU(u64, fkt_calls_too_short);
-/*
- * Calls of fewer ticks are dropped, by kind of frame. Read by trampoline.S without a lock; a change takes effect on
- * each CPU by and by.
- */
-u64 fkt_calls_shortest[FKT_CALLS_FRAMES] = { [0 ... FKT_CALLS_FRAMES - 1] = FOR_EVER };
-
-/* ---- what the user does at entries and returns ---- */
-
-static void __maybe_unused no_record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
-{
-}
-
-static void __maybe_unused no_record_arguments(const struct fkt_arguments_call *arguments, u64 ticks, u64 now)
-{
-}
-
-static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
-					  const struct fkt_call_task *task)
-{
-}
-
-static enum fkt_call_held no_record_held(const struct fkt_call *call, u64 ticks, unsigned long body,
-					 const struct fkt_call_task *task)
-{
-	return FKT_CALL_DONE;
-}
-
-static bool trace_none(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
-{
-	return false;
-}
-
-DEFINE_STATIC_CALL_NULL(fkt_calls_record, no_record);
-DEFINE_STATIC_CALL_NULL(fkt_calls_record_arguments, no_record_arguments);
-DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
-DEFINE_STATIC_CALL(fkt_calls_record_held, no_record_held);
-DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
-
-/* trampoline.S calls the first two itself, and the others through these functions. */
-void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
-{
-	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, NULL);
-}
-
-void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
-			     const struct fkt_call_task *task)
-{
-	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, fkt_tasks_known(task));
-}
-
-void fkt_calls_returned_held(const struct fkt_call *call, u64 ticks, unsigned long body)
-{
-	const struct fkt_call_task *task = fkt_tasks_known(fkt_call_task_behind(call));
-
-	if (static_call(fkt_calls_record_held)(call, ticks, body, task) == FKT_CALL_HOLD)
-		fkt_calls_hold(call, ticks, body);
-	else if (task)
-		fkt_held_end(task);
-}
-
-bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
-{
-	return static_call(fkt_calls_ask)(arguments, kept, body, room);
-}
 
 /* Protects the plan in force (plan.h), `is_used` and `is_kept`. */
 static DEFINE_MUTEX(lock);
@@ -210,48 +136,6 @@ static int keep(void)
 
 /* ---- begin and end ---- */
 
-/* Returns the smallest of the plan's shortest durations. */
-static u64 least_of(const struct fkt_calls_plan *plan)
-{
-	u64 least = FOR_EVER;
-	unsigned int frame;
-
-	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
-		least = min(least, plan->frames[frame].shortest);
-	return least;
-}
-
-static void set_shortest(const struct fkt_calls_plan *plan)
-{
-	const u64 least = least_of(plan);
-	unsigned int frame;
-
-	/* Calls in flight may be in kinds of frames without functions in the plan. */
-	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
-		WRITE_ONCE(fkt_calls_shortest[frame],
-			   plan->frames[frame].count ? plan->frames[frame].shortest : least);
-}
-
-static void set_all_shortest(u64 ticks)
-{
-	unsigned int frame;
-
-	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
-		WRITE_ONCE(fkt_calls_shortest[frame], ticks);
-}
-
-static void set_user(const struct fkt_calls_plan *plan)
-{
-	static_call_update(fkt_calls_record, plan->record);
-	static_call_update(fkt_calls_record_arguments, plan->record_arguments);
-	static_call_update(fkt_calls_record_kept, plan->record_kept);
-	if (plan->record_held)
-		static_call_update(fkt_calls_record_held, plan->record_held);
-	if (plan->ask)
-		static_call_update(fkt_calls_ask, plan->ask);
-	set_shortest(plan);
-}
-
 /* ---- totals ---- */
 
 /* Sums at the begin of the present user, and at the end of the last one. Protected by `lock`. */
@@ -283,14 +167,10 @@ EXPORT_SYMBOL_GPL(fkt_calls_totals);
 /* Drops calls in flight as too short from now on, so that the next user may change the functions. */
 static void forget_user(void)
 {
-	set_all_shortest(FOR_EVER);
+	fkt_returns_set_shortest(FKT_CALLS_LONGEST);
 	fkt_held_stop();
 	wait_for_trampoline();
-	static_call_update(fkt_calls_ask, trace_none);
-	static_call_update(fkt_calls_record_held, no_record_held);
-	static_call_update(fkt_calls_record_kept, NULL);
-	static_call_update(fkt_calls_record_arguments, NULL);
-	static_call_update(fkt_calls_record, NULL);
+	fkt_returns_clear();
 }
 
 /* Begins to count per task for the plan's frames. Called before the first of the plan's functions is traced. */
@@ -329,7 +209,7 @@ static int begin(const struct fkt_calls_plan *plan)
 		goto err_end;
 	at_begin = sum_totals();
 	at_end = at_begin;
-	set_user(plan);
+	fkt_returns_set(plan);
 	err = fkt_plan_register();
 	if (err)
 		goto err_forget;
@@ -387,20 +267,6 @@ EXPORT_SYMBOL_GPL(fkt_calls_end);
 
 /* ---- another plan while calls are traced ---- */
 
-/*
- * Until the next call of set_shortest(), no call is dropped as too short for this plan or the one in force: a function
- * may be in two kinds of frames (fkt_plan_arm()), so all kinds get the smallest duration of all.
- */
-static void lower_shortest(const struct fkt_calls_plan *plan)
-{
-	u64 least = least_of(plan);
-	unsigned int frame;
-
-	for (frame = 0; frame < FKT_CALLS_FRAMES; frame++)
-		least = min(least, fkt_calls_shortest[frame]);
-	set_all_shortest(least);
-}
-
 static int arm(const struct fkt_calls_plan *plan)
 {
 	int err;
@@ -410,7 +276,7 @@ static int arm(const struct fkt_calls_plan *plan)
 	err = begin_tasks(plan);
 	if (err)
 		return err;
-	lower_shortest(plan);
+	fkt_returns_lower_shortest(plan);
 	return fkt_plan_arm(plan);
 }
 
@@ -439,7 +305,7 @@ void fkt_calls_disarm(const struct fkt_calls_plan *plan)
 	mutex_lock(&lock);
 	if (is_used) {
 		fkt_plan_disarm(plan);
-		set_shortest(plan);
+		fkt_returns_follow_shortest(plan);
 	}
 	mutex_unlock(&lock);
 }
@@ -449,9 +315,9 @@ EXPORT_SYMBOL_GPL(fkt_calls_disarm);
 void fkt_calls_set_shortest(u64 ticks)
 {
 	mutex_lock(&lock);
-	/* Without a user it must stay FOR_EVER (forget_user()). */
+	/* Without a user it must stay FKT_CALLS_LONGEST (forget_user()). */
 	if (is_used)
-		set_all_shortest(ticks);
+		fkt_returns_set_shortest(ticks);
 	mutex_unlock(&lock);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);

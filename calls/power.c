@@ -9,6 +9,7 @@
 #include "call.h"
 #include "held.h"
 #include "power.h"
+#include "returns.h"
 #include "trampoline.h"
 
 /* ---- calls during which the clock cannot be trusted ---- */

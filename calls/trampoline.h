@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by trampoline.S and calls.c. */
+/* Shared by trampoline.S, and the C code that it calls and that uses its addresses. */
 #ifndef FKT_CALLS_TRAMPOLINE_H
 #define FKT_CALLS_TRAMPOLINE_H
 
@@ -38,8 +38,6 @@ void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned lo
 void fkt_calls_returned_held(const struct fkt_call *call, u64 ticks, unsigned long body);
 void fkt_calls_hold(const struct fkt_call *call, u64 ticks, unsigned long body);
 
-/* Of this CPU (calls.c). */
-DECLARE_PER_CPU(unsigned long, fkt_calls_open);
 /* Of the task that runs on the CPU (tasks.c). */
 DECLARE_PER_CPU(u64, fkt_calls_off);
 DECLARE_PER_CPU(u64, fkt_calls_depth);

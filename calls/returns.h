@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What becomes of calls that return: for calls.c, which begins and ends the tracing. */
+#ifndef FKT_CALLS_RETURNS_H
+#define FKT_CALLS_RETURNS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+struct fkt_calls_plan;
+
+/* Longer than any call. */
+#define FKT_CALLS_LONGEST U64_MAX
+
+DECLARE_PER_CPU(unsigned long, fkt_calls_open);
+DECLARE_PER_CPU(u64, fkt_calls_too_short);
+
+void fkt_returns_set(const struct fkt_calls_plan *plan);
+void fkt_returns_clear(void);
+void fkt_returns_follow_shortest(const struct fkt_calls_plan *plan);
+void fkt_returns_lower_shortest(const struct fkt_calls_plan *plan);
+void fkt_returns_set_shortest(u64 ticks);
+
+#endif /* FKT_CALLS_RETURNS_H */
