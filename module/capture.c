@@ -54,7 +54,7 @@
 #include "write.h"
 
 #include "../probes/call_context.h"
-#include "../probes/calls.h"
+#include "../probes/calls_arm.h"
 #include "../probes/user_calls.h"
 
 /* How long a close waits for the drain: if the output works, everything recorded is then in the file. */

@@ -78,11 +78,11 @@ static long change_mask(struct file *file, unsigned int cmd, const u64 __user *a
 		return -EFAULT;
 	switch (cmd) {
 	case FKT_ENABLE:
-		return fkt_capture_mask(fkt_recording_of(file), file, mask, 0);
+		return fkt_steer_mask(fkt_recording_of(file), file, mask, 0);
 	case FKT_DISABLE:
-		return fkt_capture_mask(fkt_recording_of(file), file, 0, mask);
+		return fkt_steer_mask(fkt_recording_of(file), file, 0, mask);
 	default:
-		return fkt_capture_mask(fkt_recording_of(file), file, mask, ~mask);
+		return fkt_steer_mask(fkt_recording_of(file), file, mask, ~mask);
 	}
 }
 
@@ -93,8 +93,8 @@ static long set_memory(struct file *file, unsigned int cmd, const u32 __user *ar
 
 	if (copy_from_user(&value, arg, sizeof(value)))
 		return -EFAULT;
-	return cmd == FKT_SETINITPOWPAGES ? fkt_capture_set_pow(rec, file, value) :
-					    fkt_capture_set_dma(rec, file, value);
+	return cmd == FKT_SETINITPOWPAGES ? fkt_steer_set_pow(rec, file, value) :
+					    fkt_steer_set_dma(rec, file, value);
 }
 
 static long take_pages(struct file *file, void __user *arg)
@@ -125,13 +125,13 @@ static long flight(struct file *file, const u32 __user *arg)
 
 	if (copy_from_user(&step, arg, sizeof(step)))
 		return -EFAULT;
-	return fkt_capture_flight(fkt_recording_of(file), file, step);
+	return fkt_steer_flight(fkt_recording_of(file), file, step);
 }
 
 static long give_fired(struct file *file, void __user *arg)
 {
 	struct fkt_fired fired;
-	int err = fkt_capture_fired(fkt_recording_of(file), file, &fired);
+	int err = fkt_steer_fired(fkt_recording_of(file), file, &fired);
 
 	if (err)
 		return err;
@@ -243,9 +243,9 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case FKT_SETTRYDMA:
 		return set_memory(file, cmd, user);
 	case FKT_FREEBUFFER:
-		return fkt_capture_free(fkt_recording_of(file), file);
+		return fkt_steer_free(fkt_recording_of(file), file);
 	case FKT_WAITREADY:
-		return fkt_capture_wait_ready(fkt_recording_of(file));
+		return fkt_steer_wait_ready(fkt_recording_of(file));
 	case FKT_ENABLE:
 	case FKT_DISABLE:
 	case FKT_SETMASK:
@@ -263,7 +263,7 @@ static long fkt_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case FKT_CLOCKS:
 		return give_clocks(file, user);
 	case FKT_JOIN:
-		return fkt_capture_join(fkt_recording_of(file), file);
+		return fkt_steer_join(fkt_recording_of(file), file);
 	case FKT_TAKE:
 		return take_pages(file, user);
 	case FKT_GIVE:

@@ -36,7 +36,7 @@
 #include "task_flags.h"
 #include "user_table.h"
 
-#include "../probes/calls.h"
+#include "../probes/calls_arm.h"
 #include "../probes/entries.h"
 #include "../probes/instructions.h"
 #include "../probes/module_probes.h"

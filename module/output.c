@@ -91,7 +91,7 @@ const struct fkt_engine *fkt_output_best_engine(const struct file *out)
 	return can_direct(out) ? &fkt_engine_direct : &fkt_engine_buffered;
 }
 
-/* Returns the engine asked for, the best one if none was, or NULL if it does not fit the output. out: NULL: there is none */
+/* Returns the engine asked for, the best one if none was, or NULL if it does not fit the output. out: NULL: none */
 const struct fkt_engine *fkt_output_engine(const struct fkt_start *start, struct file *out)
 {
 	switch (FKT_START_ENGINE_OF(start->flags)) {

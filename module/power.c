@@ -32,7 +32,7 @@
 #include "self.h"
 #include "write.h"
 
-#include "../probes/calls.h"
+#include "../probes/calls_arm.h"
 
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 

@@ -199,7 +199,7 @@ void fkt_recording_prime_by(struct fkt_recording *rec, u32 instrument)
 /*
  * A hit of the instrument with this index, whose action is FKT_ACTION_START. Any context, preemption is disabled. Only
  * the first hit changes the mask, and only from FKT_MASK_WAITS: an end or a park that has cleared it stays in force.
- * While it waits, rec->mask does not change (fkt_capture_mask()). The hit is written before the mask is set,
+ * While it waits, rec->mask does not change (fkt_steer_mask()). The hit is written before the mask is set,
  * so that on its CPU all that is recorded follows it: what is called here, and interrupts meanwhile, are not recorded.
  */
 void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FKT_STATUS, FKT_CPU_STATUS and FKT_INDEX; FKT_HIT_COUNTS and FKT_RESULTS. The first three take no lock that is held while waiting for anything: the status
- * of a recording can be read while its output does not respond. The numbers are approximate while the
- * recording runs, and exact once it is stopped.
+ * FKT_STATUS, FKT_CPU_STATUS, FKT_INDEX, FKT_HIT_COUNTS and FKT_RESULTS. The first two take no lock that is held while
+ * waiting for anything: the status of a recording can be read while its output does not respond. The numbers are
+ * approximate while the recording runs, and exact once it is stopped.
  */
 
 #include <linux/cpumask.h>
@@ -32,7 +32,7 @@
 #include "status.h"
 
 #include "../probes/call_context.h"
-#include "../probes/calls.h"
+#include "../probes/calls_arm.h"
 
 static void add_ring(struct fkt_status *status, unsigned int cpu)
 {

@@ -30,7 +30,7 @@
  * New mask = (old | set) & ~clear. -ENODATA: no recording runs; -EPERM: it belongs to another user; -ENXIO: it has no
  * instruments of a layer that is added; -EBUSY: it waits for the hit that begins it.
  */
-int fkt_capture_mask(struct fkt_recording *rec, struct file *file, u64 set, u64 clear)
+int fkt_steer_mask(struct fkt_recording *rec, struct file *file, u64 set, u64 clear)
 {
 	u64 mask;
 	int err;
@@ -67,14 +67,14 @@ int fkt_capture_mask(struct fkt_recording *rec, struct file *file, u64 set, u64 
 }
 
 /* FKT_WAITREADY. */
-int fkt_capture_wait_ready(struct fkt_recording *rec)
+int fkt_steer_wait_ready(struct fkt_recording *rec)
 {
 	return wait_event_interruptible(rec->ready,
 					fkt_recording_state(rec) == FKT_RECORDING && fkt_recording_begun(rec));
 }
 
 /* FKT_JOIN, by a process that has inherited the owner's open file. */
-int fkt_capture_join(struct fkt_recording *rec, struct file *file)
+int fkt_steer_join(struct fkt_recording *rec, struct file *file)
 {
 	int err = fkt_recording_lock(rec);
 
@@ -88,7 +88,7 @@ int fkt_capture_join(struct fkt_recording *rec, struct file *file)
 }
 
 /* FKT_FIRED. -EAGAIN: the condition has not come true. */
-int fkt_capture_fired(struct fkt_recording *rec, struct file *file, struct fkt_fired *fired)
+int fkt_steer_fired(struct fkt_recording *rec, struct file *file, struct fkt_fired *fired)
 {
 	int err = fkt_recording_lock(rec);
 
@@ -100,7 +100,7 @@ int fkt_capture_fired(struct fkt_recording *rec, struct file *file, struct fkt_f
 }
 
 /* FKT_FLIGHT: a snapshot of a flight recorder begins (LEAVE), is about to end (CLOSE), or has ended (STAY). */
-int fkt_capture_flight(struct fkt_recording *rec, struct file *file, enum fkt_flight_step step)
+int fkt_steer_flight(struct fkt_recording *rec, struct file *file, enum fkt_flight_step step)
 {
 	int err = fkt_recording_lock(rec);
 
@@ -125,8 +125,8 @@ int fkt_capture_flight(struct fkt_recording *rec, struct file *file, enum fkt_fl
 
 /* ---- memory ---- */
 
-/* FKT_SETINITPOWPAGES, for recordings of this open file. -EBUSY: there is a recording; -EDQUOT: more than it may have. */
-int fkt_capture_set_pow(struct fkt_recording *rec, struct file *file, u32 pow)
+/* FKT_SETINITPOWPAGES, for recordings of this file. -EBUSY: there is a recording; -EDQUOT: more than it may have. */
+int fkt_steer_set_pow(struct fkt_recording *rec, struct file *file, u32 pow)
 {
 	struct fkt_opener *opener = file->private_data;
 	int err;
@@ -147,7 +147,7 @@ int fkt_capture_set_pow(struct fkt_recording *rec, struct file *file, u32 pow)
 }
 
 /* FKT_SETTRYDMA, likewise. */
-int fkt_capture_set_dma(struct fkt_recording *rec, struct file *file, u32 low)
+int fkt_steer_set_dma(struct fkt_recording *rec, struct file *file, u32 low)
 {
 	struct fkt_opener *opener = file->private_data;
 	int err = fkt_recording_lock(rec);
@@ -163,7 +163,7 @@ int fkt_capture_set_dma(struct fkt_recording *rec, struct file *file, u32 low)
 }
 
 /* FKT_FREEBUFFER: first ends a stopped recording of the caller. -EBUSY: there is another recording. */
-int fkt_capture_free(struct fkt_recording *rec, struct file *file)
+int fkt_steer_free(struct fkt_recording *rec, struct file *file)
 {
 	int err = fkt_recording_lock(rec);
 

@@ -14,7 +14,7 @@
 #include "actions.h"
 #include "call_children.h"
 #include "call_table.h"
-#include "calls_probes.h"
+#include "calls.h"
 #include "calls_write.h"
 #include "instruments_now.h"
 #include "recording.h"

@@ -20,7 +20,6 @@
 #include "call_quick.h"
 #include "call_table.h"
 #include "calls.h"
-#include "calls_probes.h"
 #include "calls_quick.h"
 #include "calls_write.h"
 #include "instruments_now.h"
@@ -404,7 +403,8 @@ static noinline void record_arguments_slowly(const struct fkt_arguments_call *ar
 {
 	record_any(&(struct returned){
 		.table = functions(), .call = &arguments->call, .body = arguments->body,
-		.begin = fkt_call_began(&arguments->call, ticks), .ticks = ticks, .arguments = arguments->arguments, .frames = arguments,
+		.begin = fkt_call_began(&arguments->call, ticks), .ticks = ticks, .arguments = arguments->arguments,
+		.frames = arguments,
 	});
 	preempt_enable_notrace();
 }

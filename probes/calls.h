@@ -1,24 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Records calls of functions. */
+/* The probes of calls (calls.c), for what arms them (calls_arm.c). */
 #ifndef FKT_PROBES_CALLS_H
 #define FKT_PROBES_CALLS_H
 
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 #include <fkt/call_hit.h>
 
-struct fkt_call_table;
-struct fkt_hit_counts;
-struct fkt_instrument_table;
+#include "../calls/calls.h"
+
 struct pt_regs;
 
-int fkt_record_calls_arm(const struct fkt_call_table *table, u64 *refused);
-void fkt_record_calls_disarm(const struct fkt_instrument_table *instruments);
-void fkt_record_calls_settle(void);
-void fkt_record_calls_load(void);
-void fkt_record_calls_wait(void);
-bool fkt_record_calls_end(const struct fkt_instrument_table *instruments);
-void fkt_record_calls_totals(struct fkt_hit_counts *counts);
+#define FKT_CALL_PROBES_CUT 1ULL
+
+/*
+ * Changed under the recording's lock. The probes read it without a lock: all but the last are set before the first
+ * function is traced.
+ */
+extern struct fkt_call_probes {
+	/*
+	 * Combined with the mark of the programs, this is the first kept word of a call. It is random, so that words
+	 * that were kept for an earlier recording are detected. Bit FKT_CALL_PROBES_CUT is 0 here, and 1 in the kept
+	 * word if a text was cut.
+	 */
+	u64 mark;
+	u64 since; /* TSC before the first of its calls */
+	/* fkt_calls_take_held(); NULL: no function is called through */
+	u64 (*take_held)(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
+			 fkt_take_held_fn take, void *context);
+	/* A table is being exchanged: traced functions may be missing from the table in force. */
+	bool is_changing;
+} fkt_call_probes;
+
+/*
+ * Counts since the module was loaded: calls of functions that replace one of the table (livepatch), and are not in it
+ * themselves; and calls of functions with a return probe that were shorter than table.shortest_probed. (fkt_calls
+ * counts those that it drops itself.)
+ */
+DECLARE_PER_CPU(u64, fkt_call_strangers);
+DECLARE_PER_CPU(u64, fkt_call_too_short);
+
+void fkt_call_probes_give(struct fkt_calls_plan *plan);
 
 /* Data of a call that a return probe keeps. */
 struct fkt_probed_call {

@@ -16,7 +16,7 @@
 #include "../calls/held.h"
 #include "call_table.h"
 #include "calls.h"
-#include "calls_probes.h"
+#include "calls_arm.h"
 #include "instrument_table.h"
 #include "return_probes.h"
 

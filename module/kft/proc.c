@@ -27,7 +27,7 @@
 
 #include <fkt/kft_parse.h>
 
-#include "../probes/calls.h"
+#include "../probes/calls_arm.h"
 #include "plan.h"
 #include "proc.h"
 #include "recording.h"
