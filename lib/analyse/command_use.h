@@ -35,7 +35,7 @@ class CommandUse : public BurstObserver {
     What what = What::runs;
     TypeIndex call = kNoType;  // as TaskActivity::Stretch::call
     bool by_interrupt = false;
-    std::uint32_t waker = TaskActivity::kNobody;
+    std::uint32_t waker = TaskActivity::kNoWaker;
     std::uint64_t ticks = 0;
   };
   struct Call {

@@ -15,9 +15,9 @@
 
 #include "lib/analyse/last_events.h"
 #include "lib/analyse/profile.h"
+#include "lib/analyse/running_tasks.h"
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
-#include "lib/analyse/who_runs.h"
 
 namespace fkt {
 

@@ -33,7 +33,7 @@ std::vector<OffCpu::Row> OffCpu::rows() const {
     row.task = waker_name(analysis_, {false, task});
     for (const TypeIndex call : path) row.calls.emplace_back(call_name(analysis_, call));
     row.wait = doing == Doing::ready ? "cpu" : doing == Doing::disk ? "disk" : "asleep";
-    if (waker != TaskActivity::kNobody) row.waker = waker_name(analysis_, {by_interrupt, waker});
+    if (waker != TaskActivity::kNoWaker) row.waker = waker_name(analysis_, {by_interrupt, waker});
     row.ticks = ticks;
   }
   std::ranges::stable_sort(rows,

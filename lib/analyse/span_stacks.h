@@ -29,8 +29,8 @@
 
 #include "lib/analyse/nesting.h"
 #include "lib/analyse/profile.h"
+#include "lib/analyse/running_tasks.h"
 #include "lib/analyse/tasks.h"
-#include "lib/analyse/who_runs.h"
 #include "lib/format/checkpoint.h"
 
 namespace fkt {

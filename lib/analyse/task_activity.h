@@ -49,14 +49,14 @@ class TaskActivity : public SpanObserver {
   struct Stretch {
     std::uint64_t from = 0, to = 0;  // ticks
     Doing doing = Doing::unknown;
-    bool by_interrupt = false;      // asleep: woken by an interrupt, not by a task
-    std::uint32_t waker = kNobody;  // asleep: the waker's TypeIndex or TaskIndex
-    TypeIndex call = kNoType;       // the innermost open call; asleep: or kPageFault
+    bool by_interrupt = false;       // asleep: woken by an interrupt, not by a task
+    std::uint32_t waker = kNoWaker;  // asleep: the waker's TypeIndex or TaskIndex
+    TypeIndex call = kNoType;        // the innermost open call; asleep: or kPageFault
   };
   // In place of a call: the task slept in no call since its last page fault in user mode.
   static constexpr TypeIndex kPageFault = kNoType - 1;
   using StretchSink = std::function<void(TaskIndex task, const Stretch& stretch)>;
-  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // no waker was seen
+  static constexpr std::uint32_t kNoWaker = ~std::uint32_t{0};  // no waker was seen
   static constexpr std::size_t kMostStretches = 1 << 21;
 
   // Counts only the time in the analysis's selection.

@@ -94,7 +94,8 @@ class CallCompiler {
   bool is_user() const { return place_ == CallNames::Place::user; }
   const ExpressionNode& node(std::uint32_t at) const { return instrument_.condition->nodes()[at]; }
   static bool is_test(const ExpressionNode& node) {
-    return node.kind != Kind::all && node.kind != Kind::any && node.kind != Kind::no;
+    return node.kind != Kind::conjunction && node.kind != Kind::disjunction &&
+           node.kind != Kind::negation;
   }
 
   Status bind_values() {
@@ -190,7 +191,7 @@ class CallCompiler {
     for (std::size_t i = 0; i < nodes.size(); i++) {
       if (!is_test(nodes[i])) {
         needs_[i] = needs_[nodes[i].left];
-        if (nodes[i].kind != Kind::no) needs_[i] = needs_[i] | needs_[nodes[i].right];
+        if (nodes[i].kind != Kind::negation) needs_[i] = needs_[i] | needs_[nodes[i].right];
         continue;
       }
       Result<HitTest> test = bind_test(nodes[i], tests_context_);
@@ -238,7 +239,7 @@ class CallCompiler {
 
   // Finds the parts that are joined by "&&", and which program asks them.
   void split(std::uint32_t at) {
-    if (node(at).kind == Kind::all) {
+    if (node(at).kind == Kind::conjunction) {
       split(node(at).left);
       split(node(at).right);
     } else {
@@ -251,10 +252,10 @@ class CallCompiler {
     const auto kept = kept_results_.find(at);
     if (kept != kept_results_.end()) return write_test(builder, kept->second, wanted, otherwise);
     const ExpressionNode& one = node(at);
-    if (one.kind == Kind::no) return write(builder, one.left, !wanted, otherwise);
+    if (one.kind == Kind::negation) return write(builder, one.left, !wanted, otherwise);
     if (is_test(one)) return write_test(builder, tests_[at], wanted, otherwise);
     // One operand decides alone if it is what ends the evaluation: false for "&&", true for "||".
-    const bool ending = one.kind == Kind::any;
+    const bool ending = one.kind == Kind::disjunction;
     if (ending != wanted) {
       const Status left = write(builder, one.left, wanted, otherwise);
       return left ? write(builder, one.right, wanted, otherwise) : left;
@@ -315,7 +316,7 @@ class CallCompiler {
       return Done{};
     }
     const Status kept = keep(builder, one.left);
-    return kept && one.kind != Kind::no ? keep(builder, one.right) : kept;
+    return kept && one.kind != Kind::negation ? keep(builder, one.right) : kept;
   }
 
   // Emits 1 or 0, and makes the part a test of this word.

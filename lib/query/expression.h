@@ -2,16 +2,16 @@
 // Parser of the expressions with which users select events; the result is a tree. What the names
 // mean in a recording is found out by lib/query/bound_expression.h.
 //
-//   expression = all { "||" all }
-//   all        = one { "&&" one }
-//   one        = "!" one | "(" expression ")" | FIELD OPERATOR value
-//   OPERATOR   = "==" "!=" "<" "<=" ">" ">=" "~" (fits the pattern) "!~"
-//   value      = 42 | -2 | 0x2a | 1.5ms (ns us ms s) | -ENOENT | "text" | 'text' | word
+//   expression  = conjunction { "||" conjunction }
+//   conjunction = one { "&&" one }
+//   one         = "!" one | "(" expression ")" | FIELD OPERATOR value
+//   OPERATOR    = "==" "!=" "<" "<=" ">" ">=" "~" (fits the pattern) "!~"
+//   value       = 42 | -2 | 0x2a | 1.5ms (ns us ms s) | -ENOENT | "text" | 'text' | word
 //
 // The condition of an instrument (ExpressionSyntax::hit) has more: a field, and a word that is a
 // value, may lead through structures (lib/query/field_path.h); and
 //
-//   one        = FLAG | 1/N | ...    another instrument set the flag; one hit in N, by chance
+//   one         = FLAG | 1/N | ...    another instrument set the flag; one hit in N, by chance
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,9 @@ struct Literal {
 };
 
 struct ExpressionNode {
-  enum class Kind : std::uint8_t { all, any, no, comparison, flag, chance };
+  enum class Kind : std::uint8_t { conjunction, disjunction, negation, comparison, flag, chance };
   Kind kind = Kind::comparison;
-  std::uint32_t left = 0, right = 0;  // operands of all and any; no has only `left`
+  std::uint32_t left = 0, right = 0;  // operands; negation has only `left`
   std::string field;                  // of a comparison; the flag's name
   Comparison comparison = Comparison::equal;
   Literal value;                                   // of a comparison; chance: the number N

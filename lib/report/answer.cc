@@ -38,7 +38,7 @@ std::string part_text(const CommandUse::Part& part, const Analysis& analysis, bo
     case What::sleeps:
       break;
   }
-  if (part.waker == TaskActivity::kNobody) return "asleep" + in;
+  if (part.waker == TaskActivity::kNoWaker) return "asleep" + in;
   return "asleep" + in + ", woken by " + waker_name(analysis, {part.by_interrupt, part.waker});
 }
 

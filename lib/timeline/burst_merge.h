@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "lib/analyse/meanings.h"
-#include "lib/analyse/who_runs.h"
+#include "lib/analyse/running_tasks.h"
 #include "lib/base/merge_heap.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/pages_ahead.h"
@@ -32,7 +32,7 @@ class BurstMerge {
              const PageTaker& taker);
 
   // Returns whether this can read the recording. What threads the CPUs run must be known from the
-  // events as WhoRuns knows it: by ordinary switches, and without a slice's checkpoint.
+  // events as RunningTasks knows it: by ordinary switches, and without a slice's checkpoint.
   static bool can_read(const TraceInfo& info) {
     return !info.checkpoint && has_ordinary_switches(info.catalogue);
   }

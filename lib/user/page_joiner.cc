@@ -13,7 +13,7 @@ namespace {
 // Of events whose threads seem not to run, a program decides how many there are: further ones are
 // lost.
 constexpr std::size_t kMostHeldBytes = 32 << 20;
-constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+constexpr std::uint32_t kNoThread = ~std::uint32_t{0};
 
 std::uint64_t events_of(bool is_gap, std::span<const std::uint64_t> words) {
   return is_gap ? words[0] : 1;
@@ -23,7 +23,7 @@ std::uint64_t events_of(bool is_gap, std::span<const std::uint64_t> words) {
 
 struct PageJoiner::Cpu {
   PageWriter pages;
-  std::uint32_t current = kNobody;  // thread that runs; kNobody: not known
+  std::uint32_t current = kNoThread;  // thread that runs; kNoThread: not known
   Added added;
 };
 
@@ -107,7 +107,7 @@ PageJoiner::Cpu& PageJoiner::cpu(std::uint32_t number) {
   if (!place) {
     place = std::make_unique<Cpu>(
         Cpu{PageWriter({rules_.recording, rules_.page_bytes, number, FKT_PAGE_JOINED}, take_),
-            kNobody,
+            kNoThread,
             {}});
   }
   return *place;
@@ -160,9 +160,9 @@ void PageJoiner::kernel_event(Stream& stream) {
   Cpu& on = cpu(event.cpu);
   if (stream.is_gap()) {
     const auto gap = stream.gap();
-    const std::uint32_t tid = on.current == kNobody ? 0 : on.current;
+    const std::uint32_t tid = on.current == kNoThread ? 0 : on.current;
     // Which thread runs behind the gap is known from the next event.
-    runs(on, kNobody, event.clock);
+    runs(on, kNoThread, event.clock);
     on.pages.lost(tid, std::max(event.clock, on.pages.clock()), gap[0], gap[1]);
     return;
   }
@@ -178,7 +178,7 @@ void PageJoiner::runs(Cpu& on, std::uint32_t tid, std::uint64_t clock) {
   const auto before = where_.find(on.current);
   if (before != where_.end() && before->second == &on) where_.erase(before);
   on.current = tid;
-  if (tid == kNobody || tid == 0) return;
+  if (tid == kNoThread || tid == 0) return;
   where_[tid] = &on;
   if (!held_.empty()) release(on, tid, clock);
 }
