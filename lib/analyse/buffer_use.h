@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // How full the recording's page buffers were, from the page headers and from the events that the
-// layer fkt records of the drain (2005 report, figure 10).
+// layer fkt records of the drain.
 #pragma once
 
 #include <cstdint>

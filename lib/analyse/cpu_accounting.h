@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // CpuAccounting: what each CPU did at any time, and for which task. Between two events of a CPU its
 // state does not change, so that time belongs to the task that the later event names: a switch
-// takes effect with the first event of the new task, which ran from the CPU's last event on (2005
-// report, section 6).
+// takes effect with the first event of the new task, which ran from the CPU's last event on.
 //
 // Before a CPU's first event and in gaps the state is unknown, not idle.
 #pragma once

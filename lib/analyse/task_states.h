@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // TaskStates: which task each CPU runs, and what each task is doing: it runs, waits for a CPU, or
-// sleeps. These are the rules by which events change that, for all who follow tasks: the figures of
-// tasks (lib/analyse/task_activity.h) and the timeline (lib/timeline/state_tracker.h).
+// sleeps. The rules by which events change that are only here; lib/analyse/task_activity.h
+// (figures) and lib/timeline/state_tracker.h (the timeline) use them.
 //
 // A task runs from the switch that names it to the switch by which it leaves; it is ready from its
 // wake-up on, or after a switch that leaves it runnable. Its state is unknown before its first
@@ -11,7 +11,7 @@
 //
 // It is a value: a copy continues from the state that was copied.
 //
-// `observer` is told of the changes before they are made. It has the functions
+// The functions of `observer` are called before each change:
 //   changes(task, now, state, clock, seen)  the task, which is in the state `now`, comes to `state`
 //                                           at `clock` (ticks); seen: an event said so
 //   runs(cpu, task, clock, seen)            the CPU runs the task from `clock` on; kNoTask: it is

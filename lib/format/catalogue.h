@@ -79,20 +79,20 @@ struct Field {
 
 enum class Role { point, begin, end };
 
-// Fields of the events whose key is one of these numbers.
+// Fields of the events whose key is in [first, last].
 struct KeyedFields {
   std::uint64_t first = 0, last = 0;
   std::vector<Field> fields;
 };
 
-// The layer of events whose key is one of these numbers.
+// The layer of events whose key is in [first, last].
 struct KeyedLayer {
   std::uint64_t first = 0, last = 0;
   unsigned layer = 0;  // bit number
 };
 
-// What events whose key is one of these numbers are to a span that is on no stack, such as a
-// request to a disk: begun and ended on any CPU and by any task.
+// Role of the events whose key is in [first, last] in asynchronous spans, which begin and end on
+// any CPU and in any task, such as a request to a disk.
 struct KeyedAsync {
   std::uint64_t first = 0, last = 0;
   Role role = Role::point;  // begin or end

@@ -28,12 +28,13 @@
 
 namespace fkt {
 
-// An event that is made of the event of a call, without its time.
+// A begin or an end that is made of the event of a whole call, without its time.
 struct MadeEvent {
   std::uint16_t id = 0;
   std::uint32_t arg = 0;
   std::vector<std::uint64_t> words;
 };
+// Return the begin and the end that readers see in place of `event`, which is of this type.
 MadeEvent made_begin(const CallEvent& type, const Event& event);
 MadeEvent made_end(const CallEvent& type, const Event& event);
 
@@ -43,7 +44,7 @@ struct OutsideCall {
   std::uint32_t at = 0;    // position of its event word
   std::uint32_t pid = 0;
   std::uint64_t begin = 0, end = 0, number = 0;  // number: of the function
-  // It is about the call's end; if the begin belongs elsewhere too, that comes right before.
+  // The entry is for the call's end. An entry for its begin, if any, directly precedes it.
   bool is_end = false;
 
   std::uint64_t clock() const { return is_end ? end : begin; }
@@ -68,14 +69,16 @@ class PageSplitter {
 
   explicit PageSplitter(const SplitRules& rules) : rules_(rules) {}
 
-  // Reads the page, which must live as long as the splitter uses it. What follows is about it.
+  // Reads the page, which must live as long as the splitter uses it. The functions below are about
+  // the page that was read last.
   void read(const Page& page);
   const std::vector<OutsideCall>& outside() const { return outside_; }
   // Returns whether the call's begin, or its end, has a place in the page, because its thread ran
   // on the page's CPU then, which must not be before the page. next: the page that follows it on
   // its CPU without a gap; nullptr: there is none.
   bool has_place(const OutsideCall& call, const fkt_page_header* next) const;
-  // Returns at most how many words the split page has; others: how many what it is given has.
+  // Returns an upper bound of the split page's words. given: number of events that it gets from
+  // other pages; others: the sum of their words.
   static std::uint64_t most_words(const Page& page, std::uint64_t given, std::uint64_t others);
 
   // Returns the page in its split form. given: what goes into it from other pages, each with a

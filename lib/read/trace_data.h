@@ -49,9 +49,9 @@ struct TraceData {
   void note(std::string line);
   // Counts and notes, once per page, a page that cannot be read completely.
   void damaged_page(std::uint64_t offset, const Error& error);
-  // Something in the file tells that `total` events of the CPU were lost since its start.
+  // Notes that `total` events of the CPU were lost since the recording's start.
   void set_lost(std::uint32_t cpu, std::uint64_t total);
-  // So many of these were lost before the slice and do not count as its loss.
+  // Notes that `total` events of the CPU were lost before the slice; they do not count as its loss.
   void lost_before(std::uint32_t cpu, std::uint64_t total) { lost_[cpu] = total; }
 
  private:

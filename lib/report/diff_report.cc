@@ -127,7 +127,7 @@ Table diff_table(const DiffReport& report) {
             [](const Row& row) { return SignedTicks{row.extra}; });
   if (rates) {
     table.add({.title = "Extra/s", .width = kTime + 1, .in = In::kText}, [&](const Row& row) {
-      // What only the old recording has is less in each of its seconds.
+      // Functions that only the old recording has: rate of the old recording.
       const DiffSide& of = row.after.whole == 0 ? report.before : report.after;
       const double extra = *rate(static_cast<double>(row.extra), of);
       return SignedTicks{std::llround(extra)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The dump: one line per event, as text (2005 report, figure 3) or as JSON.
+// The dump: one line per event, as text or as JSON.
 #pragma once
 
 #include <string_view>

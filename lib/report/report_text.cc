@@ -16,7 +16,7 @@
 namespace fkt {
 namespace {
 
-constexpr double kPercentPerStar = 2.5;  // as in the 2005 report's figure 4
+constexpr double kPercentPerStar = 2.5;
 
 void add_name(TableOf<Summary::EventRow>& table) {
   table.add({.title = "Name", .width = kNameWidth, .left = true},
@@ -173,7 +173,7 @@ void Report::durations() {
   write_text(out_, durations_table(s_), time_);
 }
 
-// As in figure 5 of the 2005 report: the parts nested in the call, the call ONLY, and the whole.
+// Rows: the parts nested in the call, the call ONLY, and the whole.
 void Report::call(const Summary::CallRow& row) {
   const auto line = [&](std::string_view name, std::optional<std::uint16_t> id, std::uint64_t count,
                         std::uint64_t sum) {

@@ -75,8 +75,8 @@ bool BurstMerge::find_burst(Cpu& cpu) {
   return true;
 }
 
-// Its events are by themselves now; with very many CPUs so many more that the heap, which has to be
-// made anew, costs little for each.
+// Hands out the burst's events singly, and at least as many as the heap has entries: rebuilding the
+// heap then costs little per event.
 void BurstMerge::take_apart(Cpu& cpu) {
   const Event& event = cpu.stream.event();
   if (event.pid != 0) owners_[event.pid] = nullptr;

@@ -40,7 +40,7 @@ class BurstMerge {
   bool at_end() const { return heap_.empty(); }
   // The event that is due, or the first one of the burst that is. Precondition: !at_end().
   const Event& event() const { return heap_.front().source->stream.event(); }
-  // The number of events in the burst; 1: event() is by itself.
+  // Returns the number of events in the burst; 1: event() is not in a burst.
   std::uint32_t events() const { return heap_.front().source->events; }
   // How many of them count: those that the reader made do not, nor do gaps.
   std::uint32_t counted() const {
@@ -53,7 +53,7 @@ class BurstMerge {
   // Moves on to the pair that comes next in the burst, which takes the place of two events; event()
   // is not updated. Returns false, and does nothing, if none does.
   bool step(PageDecoder::WholePair& pair) { return heap_.front().source->stream.take_pair(pair); }
-  // Moves on. Precondition: event() is the last event of the burst, or by itself.
+  // Moves on. Precondition: event() is the last event of its burst, or not in one.
   void next();
 
   // Takes all bursts apart, and makes none until resume(): then everything is in time order.
@@ -69,7 +69,7 @@ class BurstMerge {
     std::uint32_t number = 0;
     std::uint32_t events = 1;  // of the burst that begins with stream.event(); 1: there is none
     std::uint32_t made_begins = 0;  // of the burst
-    std::uint32_t alone = 0;        // so many events behind it are by themselves as well
+    std::uint32_t alone = 0;        // number of following events that are handed out singly
     const std::vector<std::uint32_t>* pages = nullptr;
     std::size_t page = kNoPage;  // index in it: `quiet_runs` are those of this page
     QuietRuns quiet_runs{};

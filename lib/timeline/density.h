@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Density: how many events were recorded at which time, per CPU and layer, for any stretch of a
-// recording at any resolution (2005 report, figure 9).
+// recording at any resolution.
 //
 // One pass over all pages, by several threads, counts the events per layer of each page and of the
 // pieces that each page is cut into. A cell of a picture is then the sum of the pages and pieces

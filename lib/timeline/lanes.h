@@ -92,7 +92,7 @@ struct Gathered {
   explicit Gathered(const LaneCell& one);
   explicit Gathered(const PackedSlice& one);
   void add(const LaneCell& one);
-  // As of Gathered(one), without making it.
+  // Same as add(Gathered(one)), without a temporary.
   void add(const PackedSlice& one) {
     if (one.kind == SliceKind::state) states[one.value & 3] += one.busy;
     cell.count += one.count;
@@ -105,14 +105,14 @@ struct Gathered {
     cell.cpu = one.cpu;
   }
   void add(const Gathered& later);
-  // Returns the finished cell: the value of several states is the state with the most time.
+  // Returns the finished cell. If it combines several states, its value is the one with most time.
   LaneCell closed() const;
 
  private:
   void add(const LaneCell& later, std::uint64_t longest_in);
 };
 
-// What the order of the lanes depends on.
+// What comes_before() compares; active: as Lane::active (ticks).
 struct LaneRank {
   LaneId of;
   bool calls = false;  // has cells of calls
@@ -130,7 +130,8 @@ class Lanes : public StateObserver {
       : scale_(scale), tasks_(tasks), most_wakes_(most_wakes) {}
 
   void slice(const Slice& slice) override;
-  // Adds a finished cell of another picture. active: ticks that it adds to Lane::active.
+  // Adds a finished cell of another picture to the end of the lane. active: ticks that it adds to
+  // Lane::active.
   void put(LaneId of, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 

@@ -71,7 +71,7 @@ bool RingReader::take_one(std::uint64_t head, std::uint64_t now, RingSink& sink)
 
 bool RingReader::take(std::uint64_t now, bool has_ended, RingSink& sink) {
   if (!sound_) return false;
-  // Acquire: what was reserved before is seen as zeros, or later.
+  // Acquire: words before `head` are read as zero or as filled in later, not with older contents.
   const std::uint64_t head = __atomic_load_n(&ring_->head, __ATOMIC_ACQUIRE), begin = tail_;
   sound_ = head - tail_ <= size_;
   while (sound_ && tail_ != head) {
@@ -83,7 +83,8 @@ bool RingReader::take(std::uint64_t now, bool has_ended, RingSink& sink) {
   }
   if (tail_ != begin && sound_) {
     clear(begin, tail_);
-    // Release: who sees this finds zeros.
+    // Release: a writer that reads this `tail` (acquire, in fkt_user_prepare()) finds the words
+    // before it zero.
     __atomic_store_n(&ring_->tail, tail_, __ATOMIC_RELEASE);
   }
   if (has_ended && sound_) {

@@ -170,8 +170,8 @@ void Collector::page_done(const fkt_page_header& header, ByteView page) {
   over_ = true;
 }
 
-// A thread's ring for functions and its other one have a slot in common: what reads a recording
-// takes a thread that is on two CPUs at once for two.
+// Returns the slot for a new ring of the thread. The two rings of a thread share a slot: readers
+// take slots for CPUs, and would take a thread on two of them for two threads.
 std::size_t Collector::place_for(pid_t tid) {
   const auto other = std::ranges::find_if(
       rings_, [tid](const auto& ring) { return ring->tid == tid && !ring->ended; });
@@ -294,7 +294,7 @@ bool Collector::take_all(bool is_last) {
   return any;
 }
 
-// A thread may end without a word: killed, or by executing another program.
+// A thread that is killed, or executes another program, does not report its end.
 void Collector::look_for_ended() {
   for (const auto& ring : rings_) ring->ended |= !thread_lives(ring->tgid, ring->tid);
 }
@@ -308,7 +308,7 @@ void Collector::save_old(std::uint64_t now) {
 }
 
 void Collector::run() {
-  // What it is too late for is lost; without the right to do so it stays as it is.
+  // If the collector is late, events are lost. Without CAP_SYS_NICE this has no effect.
   set_thread_nice(kNice);
   std::uint64_t looked = start_clock_;
   bool busy = true;
