@@ -42,7 +42,7 @@ struct Fetch {
   TypeId type = 0;
 };
 
-// What follows a path from a word of the hit.
+// The word of the hit at which a path begins.
 struct FetchRoot {
   std::uint8_t word = 0, words = 1;  // a structure in registers may have two
   TypeId type = 0;
@@ -54,6 +54,7 @@ enum class TextRule : std::uint8_t {
   never,    // the number
 };
 
+// Returns how to fetch the value at the end of the path. text: whether it is a text or a number.
 // Error (usage): the path does not exist, or its end is not a single value.
 Result<Fetch> resolve_path(const Btf& btf, const FetchRoot& root, const FieldPath& path,
                            TextRule text);

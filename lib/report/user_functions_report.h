@@ -11,11 +11,13 @@
 
 namespace fkt {
 
+// Writes a table as text, in the order of `rows`; times in the unit of `time`.
 void write_user_functions(TextWriter& out, const std::vector<UserFunctionRow>& rows,
                           const TimeFormat& time);
 // Writes {"unit": ..., "user_functions": [...]}, as docs/kd-schema.json describes it.
 void write_user_functions_json(TextWriter& out, const std::vector<UserFunctionRow>& rows,
                                const TimeFormat& time);
+// Writes a line of keys, and a line for each row.
 void write_user_functions_csv(TextWriter& out, const std::vector<UserFunctionRow>& rows,
                               const TimeFormat& time);
 

@@ -26,8 +26,9 @@ class LanePyramid final : public StateObserver {
   static constexpr std::uint64_t kMostCells = 4 << 20;     // of 64 bytes, in a temporary file
   static constexpr std::uint64_t kMostInMemory = 3 << 18;  // if there is no temporary file
 
-  // Levels for [from, to) (ticks), from < to, with about `events` events. most: maximum number of
-  // cells. late: how much later than others a slice may come (ticks). `tasks` is used by lanes().
+  // Makes levels for [from, to) (ticks), from < to, with about `events` events. most: maximum
+  // number of cells. late: how much later than others a slice may come (ticks). tasks: of the
+  // recording; must outlive this object.
   LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events, std::uint64_t late,
               const Tasks& tasks, std::uint64_t most = kMostCells);
   LanePyramid(const LanePyramid&) = delete;
@@ -35,7 +36,7 @@ class LanePyramid final : public StateObserver {
 
   void slice(const Slice& slice) override { add(PackedSlice::of(slice)); }
   void slices(const SliceGroup& group) override { add(PackedSlice::of(group)); }
-  // Those of the finest level.
+  // Returns the buckets of the finest level.
   Buckets buckets() const override { return {from_, levels_[0].width}; }
   // Adds a slice or a group, as slice() and slices() do.
   void add(const PackedSlice& slice) {

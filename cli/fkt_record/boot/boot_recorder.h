@@ -23,8 +23,8 @@ class BootRecorder {
   static Result<BootRecorder> begin(UniqueFd ready);
 
   // Lets the machine's start continue, which waits for this. Called when the recording runs, or
-  // waits for its begin; a second call does nothing. Further messages go to the kernel's log: the
-  // terminal of an initramfs does not last.
+  // waits for its begin; a second call does nothing. Further messages go to the kernel's log,
+  // because the process that read them until now goes on with the start.
   void go_on();
   // Changes to the root directory of process 1, if that is another one. An initramfs is emptied
   // when the real root takes its place, but the root directory of its processes stays there. Errors
