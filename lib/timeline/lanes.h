@@ -104,6 +104,7 @@ struct Gathered {
     cell.in = one.in;
     cell.cpu = one.cpu;
   }
+  // Adds a cell of the same lane that does not begin before the ones added so far.
   void add(const Gathered& later);
   // Returns the finished cell. If it combines several states, its value is the one with most time.
   LaneCell closed() const;
@@ -125,7 +126,8 @@ class Lanes : public StateObserver {
  public:
   static constexpr std::size_t kMostWakes = 2000;
 
-  // tasks: tells the idle tasks, which get no lane.
+  // scale: the picture's interval and columns. tasks: of the recording; must outlive this object;
+  // idle tasks get no lane.
   Lanes(const TimeScale& scale, const Tasks& tasks, std::size_t most_wakes = kMostWakes)
       : scale_(scale), tasks_(tasks), most_wakes_(most_wakes) {}
 
@@ -135,10 +137,10 @@ class Lanes : public StateObserver {
   void put(LaneId of, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 
-  // Returns the wanted lanes and leaves this object empty. Call once, after the last slice.
+  // Returns the wanted lanes and leaves this object empty. Call it once, after the last slice.
   LanePicture take(const LaneFilter& filter = {});
-  // Wake-ups whose time from waking to running overlaps the scale; empty if there are more than
-  // most_wakes.
+  // Return the wake-ups whose time from waking to running overlaps the scale, none if there are
+  // more than most_wakes; and the number of them all.
   const std::vector<Wake>& wakes() const { return wakes_; }
   std::uint64_t wake_count() const { return wake_count_; }
 
