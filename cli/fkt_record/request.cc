@@ -204,7 +204,7 @@ Status check_layers(const Request& r) {
   return Done{};
 }
 
-// What fkt.kft=... on the kernel's command line says.
+// Reads the configuration that fkt.kft=... on the kernel's command line names.
 Result<std::optional<KftPlan>> read_boot_plan() {
   const Result<std::string> path = boot_configuration();
   if (!path) return path.error();

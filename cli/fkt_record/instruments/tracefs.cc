@@ -36,7 +36,7 @@ Status check_ftrace(const std::string& path) {
   return Done{};
 }
 
-// The payload of a section that a SymbolCache has kept.
+// Returns the payload of a section from a SymbolCache.
 std::optional<std::string> payload_of(const std::optional<std::string>& sections) {
   if (!sections) return {};
   const SectionList list = walk_sections(as_bytes(*sections), 0, sections->size());

@@ -72,7 +72,7 @@ pid_t RingSocket::welcome(int connection) const {
   return peer.uid == user_ || peer.uid == ::geteuid() ? std::max(peer.pid, 0) : 0;
 }
 
-// Returns whether the connection is done with.
+// Returns whether the connection can be closed.
 bool RingSocket::answer_one(const Waiting& one) {
   const int connection = one.fd.get();
   fkt_user_ask ask{};

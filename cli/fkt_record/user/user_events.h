@@ -26,9 +26,9 @@ class UserEvents {
   UserEvents(const UserEvents&) = delete;
   UserEvents& operator=(const UserEvents&) = delete;
 
-  // What the workload's environment needs: "FKT_USER=...".
+  // Returns the variable for the workload's environment: "FKT_USER=...".
   std::string variable() const { return file_->variable(); }
-  // As CollectedFile's.
+  // Same as CollectedFile::write_head().
   Status write_head(const Asked& asked, const TaskList& tasks, const std::optional<User>& user,
                     pid_t workload);
   // Called when the recording of the kernel's events has begun. start_clock: when (ticks).
