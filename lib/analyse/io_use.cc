@@ -20,8 +20,8 @@ struct KnownCall {
   std::string_view protocol = {};
 };
 
-// The functions of which the tables are made; none calls another one for the same bytes of the same
-// file.
+// The functions of which the tables are made. None of them calls another one for the same bytes of
+// the same file, so no bytes count twice.
 constexpr KnownCall kIoCalls[] = {
     {"vfs_read", IoTable::files, IoWhat::read},
     {"vfs_readv", IoTable::files, IoWhat::read},
@@ -69,7 +69,7 @@ Ip6Address address6_of(const EventType& type, const Event& event, std::string_vi
   return address;
 }
 
-// What a request does, by its flags (enum req_op).
+// Returns the operation of a request, by its flags (enum req_op).
 IoWhat what_of(std::uint64_t flags) {
   switch (flags & 0xff) {
     case 0:

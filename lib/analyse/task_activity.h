@@ -64,7 +64,7 @@ class TaskActivity : public SpanObserver {
 
   // Call before the first event: keeps the stretches of all tasks, at most kMostStretches in total.
   void keep_history() { keep_ = true; }
-  // Call before the first event: tells `sink` of each stretch when it ends. A stretch in which the
+  // Call before the first event: passes each stretch to `sink` when it ends. A stretch in which the
   // task runs is not divided by calls.
   void tell(StretchSink sink) { sink_ = std::move(sink); }
   // Call before the first event: fills in TaskStat::ran_in and interrupts.
@@ -104,7 +104,7 @@ class TaskActivity : public SpanObserver {
     TypeIndex call = kNoType;  // the innermost open call
     std::vector<Stretch> history;
   };
-  struct Change;  // adds up what TaskStates tells
+  struct Change;  // adds up the changes that TaskStates reports
 
   Task& at(TaskIndex task) {
     if (task >= tasks_.size()) grow(task);
@@ -115,7 +115,7 @@ class TaskActivity : public SpanObserver {
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   // Accounts the time until `clock` (ticks); from then on the task is `doing` this.
   void change(TaskIndex task, Doing doing, std::uint64_t clock);
-  // Asks again which call is the innermost one of the task.
+  // Looks up the innermost call of the task.
   void reread(TaskIndex task) { at(task).call = analysis_.spans().innermost(task); }
   void reread_all();
   void exec(const Event& event, TaskIndex running);

@@ -59,7 +59,7 @@ class TaskRuns : public SpanObserver {
     std::uint64_t since = 0;  // ticks; 0: not known
     std::string waker;
   };
-  struct Change;  // what TaskStates tells
+  struct Change;  // gets the changes that TaskStates reports
 
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   Off& off(TaskIndex task);

@@ -49,7 +49,7 @@ class TaskStates {
   // Call for the begin of a gap.
   template <class Observer>
   void begin_gap(const Event& event, const Tasks& tasks, Observer& observer);
-  // Call for each other event before it is applied to anything: it tells that its CPU runs
+  // Call for each other event before it is applied to anything: it shows that its CPU runs
   // `running`. Of several events of one CPU by one task, with nothing else between that changes
   // which task runs, the first one is enough.
   template <class Observer>
@@ -65,7 +65,7 @@ class TaskStates {
     running_tasks_.set_mask(event.words.empty() ? 0 : event.words[0]);
   }
 
-  // Goes on from the state in the checkpoint.
+  // Continues from the state in the checkpoint.
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
 
   // By TaskIndex; the state of later ones is unknown.

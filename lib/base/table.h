@@ -27,7 +27,7 @@ namespace fkt {
 
 class Table;
 
-// Values that are written otherwise than a number or a text.
+// Values with a form of their own, which are neither plain numbers nor texts.
 struct Ticks {  // in the unit of the writer's TimeFormat
   std::uint64_t ticks;
 };

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Events of whole calls: written when a call has ended, with the fields `begin` and `duration`
-// (FieldUse). A reader takes each of them for two events, the begin and the end of a span, in the
-// place of which they are: lib/read/page_splitter.h. Whatever reads events then needs no rule of
-// its own for them.
+// SPDX-License-Identifier: GPL-2.0-only Events of whole calls: written when a call has ended, with
+// the fields `begin` and `duration` (FieldUse). Readers replace each of them by two events, the
+// begin and the end of a span (lib/read/page_splitter.h), so that programs that read events need no
+// rule for them.
 #pragma once
 
 #include <cstddef>

@@ -53,12 +53,12 @@ enum class FieldType {
 constexpr bool is_signed(FieldType type) {
   return type == FieldType::s || type == FieldType::d;
 }
-// Returns whether the value is bytes, over as many words as they need, and no number.
+// Returns whether the value is an array of bytes, which may take several words, and not a number.
 constexpr bool is_bytes(FieldType type) {
   return type == FieldType::bytes || type == FieldType::ip6;
 }
 
-// What a field is for, apart from being shown.
+// The use of a field, apart from being shown.
 enum class FieldUse : std::uint8_t {
   none,
   key,       // tells types of spans apart, such as the number of a function
@@ -110,7 +110,7 @@ struct EventType {
   // Words after the event word; nothing: variable, the argument says how many.
   std::optional<unsigned> words;
   std::vector<Field> fields;
-  // What the catalogue's lines "values" say of its events; ascending by key.
+  // The catalogue's lines "values" about its events; ascending by key.
   std::vector<KeyedFields> values{};
   // Likewise of lines "in".
   std::vector<KeyedLayer> layers{};

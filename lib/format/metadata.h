@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What the sections of a recording say: machine, command, clocks, tasks, names, totals, and the
-// checkpoints of a slice.
+// SPDX-License-Identifier: GPL-2.0-only The contents of a recording's sections: machine, command,
+// clocks, tasks, names, totals, and the checkpoints of a slice.
 #pragma once
 
 #include <algorithm>

@@ -28,8 +28,9 @@ class CallCompiler {
                context.probe_arguments),
         tests_context_{names_, context.ticks_per_second, context.flags} {}
 
-  // Of a place where everything is known at once. what: it is, for messages.
-  // rules: called when it is known whether the tracepoint's own record is used, with its bytes.
+  // Compiles the single program of a place where all values are known at the hit. what: the place,
+  // for messages. rules: returns the kernel's limits; called with the size of the tracepoint's
+  // record, 0 if it is not used.
   template <class Rules>
   Result<PointProgram> compile_at_once(const Rules& rules, const std::string& what) {
     const Error none{ErrorCode::usage, what + " has no return value and no duration"};
@@ -84,9 +85,9 @@ class CallCompiler {
     std::optional<std::uint16_t> kept = {};  // the word of the first program that has it
   };
 
-  // What a part of the condition asks.
+  // The times at which the values of a part of the condition are known.
   struct Needs {
-    bool entry = false, exit = false;  // what is known then only
+    bool entry = false, exit = false;  // uses values that are known only then
 
     Needs operator|(Needs other) const { return {entry || other.entry, exit || other.exit}; }
   };
@@ -99,7 +100,7 @@ class CallCompiler {
   }
 
   Status bind_values() {
-    // They say only which types the values have that the condition asks for.
+    // The values are not recorded: they only declare types for the condition.
     if (is_user() && !gives_values(instrument_.action)) return Done{};
     for (const FetchedValue& value : instrument_.values) {
       if (is_result_of_void(value)) continue;
@@ -237,7 +238,7 @@ class CallCompiler {
     return test.right ? of(test.left) | of(*test.right) : of(test.left);
   }
 
-  // Finds the parts that are joined by "&&", and which program asks them.
+  // Finds the parts that are joined by "&&", and the program that evaluates each.
   void split(std::uint32_t at) {
     if (node(at).kind == Kind::conjunction) {
       split(node(at).left);

@@ -159,7 +159,7 @@ class CallPlanner {
     return btf->prototype(symbol.name);
   }
 
-  // What is known of a function's arguments.
+  // The types of a function's arguments, or the reason why they are not known.
   struct Described {
     const Btf* btf = nullptr;  // always set
     Prototype prototype;       // without arguments if they are not known

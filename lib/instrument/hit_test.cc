@@ -39,7 +39,7 @@ constexpr ContextName kContexts[] = {
     {"cgroup", FKT_CONTEXT_CGROUP, 64},
 };
 
-// What is measured of a call's task.
+// Names of values that are measured of a call's task.
 struct CallName {
   std::string_view name;
   HitValue::Source source;
@@ -51,7 +51,7 @@ constexpr CallName kCallNames[] = {
     {"depth", HitValue::Source::depth, FKT_CALL_DEPTH},
 };
 
-// What leads to a file.
+// A type of arguments that lead to a file.
 struct FileType {
   std::string_view name;
   fkt_file_of kind;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// One comparison of a condition, bound to the words of a call's hit, and the instructions that it
-// becomes.
+// SPDX-License-Identifier: GPL-2.0-only One comparison of a condition, bound to the words of a
+// call's hit, and its instructions.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +49,7 @@ struct HitValue {
 
 constexpr std::uint16_t kIp6Bytes = 16;
 
-// What the names mean for one function, for an instruction in it, or for a tracepoint.
+// The meaning of names at one function, at an instruction in it, or at a tracepoint.
 class CallNames {
  public:
   // call: the whole of it, or its exit; function: an entry, or a tracepoint.

@@ -90,7 +90,7 @@ class Planner {
     return name;
   }
 
-  // What mintime and maxtime are of: in conditions, and in words.
+  // The duration that mintime and maxtime limit: its name in conditions, and its description.
   const char* time() const { return says(FKT_KFT_CPUTIME) ? "cputime" : "duration"; }
   const char* took() const { return says(FKT_KFT_CPUTIME) ? "were on the CPU for" : "took"; }
 

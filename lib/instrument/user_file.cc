@@ -167,7 +167,7 @@ class UserFile::Reader {
     if (offset) file_.functions_.push_back({std::string(name), *offset, chooses});
   }
 
-  // Returns where in the file what is at this address is; nothing: it is not there.
+  // Returns the offset in the file of this address; nothing: it is not in the file.
   std::optional<std::uint64_t> offset_of(std::uint64_t address, bool is_code) const {
     for (const Segment& segment : segments_) {
       if (segment.is_code != is_code || address < segment.address ||

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Parser of the expressions with which users select events; the result is a tree. What the names
-// mean in a recording is found out by lib/query/bound_expression.h.
+// SPDX-License-Identifier: GPL-2.0-only Parser of the expressions with which users select events;
+// the result is a tree. lib/query/bound_expression.h looks up the names in a recording.
 //
 //   expression  = conjunction { "||" conjunction }
 //   conjunction = one { "&&" one }
@@ -86,8 +85,8 @@ bool is_name_character(char c);
 // Returns an Error (usage) that begins with the column: "column 12: ...".
 Error at_column(std::size_t column, const std::string& what);
 
-// Splits the column off a message of at_column(). Returns 0, and leaves the message, if it has
-// none.
+// Removes the column from a message of at_column() and returns it. Returns 0, and leaves the
+// message unchanged, if it has none.
 std::size_t take_column(std::string_view& message);
 
 // Returns an error if a time is compared with a number that has no unit; zero needs none.

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Splitting a page: each event of a whole call (lib/format/call_events.h) becomes a begin and an
-// end, each at its own time among the other events of the CPU. What reads the page afterwards sees
-// ordinary events in time order.
+// SPDX-License-Identifier: GPL-2.0-only Splits pages: each event of a whole call
+// (lib/format/call_events.h) becomes a begin and an end, each at its own time among the other
+// events of the CPU. Readers of the split page see ordinary events in time order.
 //
 // Where the begin goes: between two events of a CPU, of which the latter is by the thread that
 // called; so it ran there at that time. If that place is not in the page, the begin belongs in
@@ -115,7 +114,7 @@ class PageSplitter {
     bool late_begin = false;       // `inside`, and in a pair
     bool late_end = false;
   };
-  // What is made and goes before an item; a list for each item.
+  // A begin or end that goes before an item; a list for each item.
   struct Mark {
     enum class Kind : std::uint8_t { begin, late_begin, end };
     std::uint64_t clock = 0;

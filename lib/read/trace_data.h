@@ -40,8 +40,8 @@ struct TraceData {
   }
   // Returns the page, or an error if it is not the one that the index says.
   Result<Page> in_its_place(std::uint32_t number, Result<Page> page) const;
-  // Called by readers that go through the file from its begin, any number of them at once: what is
-  // far before the page at `offset` is taken out of this process's memory.
+  // Called by readers that go through the file from its begin, any number of them at once: pages
+  // far before the one at `offset` are taken out of this process's memory.
   void passed(std::uint64_t offset) const;
   // Takes all pages out of this process's memory; the next pass begins at the first one.
   void forget() const;

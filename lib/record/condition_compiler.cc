@@ -22,7 +22,7 @@ bool is_call(const EventType& type) {
   return type.kind == "syscall";
 }
 
-// The TraceInfo that a recording made on this machine would have, as far as names and clock go.
+// Returns the TraceInfo of a recording made on this machine, with only the names and the clock.
 TraceInfo live_info(double ticks_per_second) {
   TraceInfo info;
   info.catalogue = Catalogue::builtin();

@@ -200,7 +200,8 @@ void Report::call(const Summary::CallRow& row) {
     call_name(row.name, row.code);
   }
   out_.put('\n');
-  // A call whose exit may be missing is given up at a gap and where the recorded layers change.
+  // At a gap, and if the recorded layers change, open calls are dropped, because their exits may be
+  // missing.
   const bool gaps = !s_.losses.empty();
   const std::pair<Outcome, const char*> others[] = {
       {Outcome::no_entry, "entry before the recording"},

@@ -30,7 +30,8 @@ BurstMerge::BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64
   make_least_heap(heap_);
 }
 
-// The stream of the CPU has moved on to an event: decides what is handed out next.
+// The stream of the CPU has moved on to an event: decides whether that event or a burst is handed
+// out next.
 bool BurstMerge::begin(Cpu& cpu) {
   const Event& event = cpu.stream.event();
   cpu.events = 1;
@@ -52,8 +53,8 @@ PageDecoder::Ahead BurstMerge::look_ahead(Cpu& cpu, std::uint64_t until) {
   return cpu.stream.look_ahead(quiet_, kMostEvents, until);
 }
 
-// A burst must be of the thread that its CPU is known to run: else its first event changes the
-// states of other tasks.
+// Finds the burst that begins with the event. Its thread must be the known one of the CPU, because
+// otherwise its first event changes the states of other tasks.
 bool BurstMerge::find_burst(Cpu& cpu) {
   const Event& event = cpu.stream.event();
   if (CpuRuns(cpu.runs).arrive(event.pid) == CpuRuns::Shown::unseen_task) return true;
@@ -120,8 +121,7 @@ void BurstMerge::next() {
   }
 }
 
-// Takes apart the bursts of whose threads the event that is due may tell something, or from which
-// it may take something.
+// Takes apart the bursts of threads that the next event may concern.
 void BurstMerge::take_apart_disturbed() {
   const Cpu& cpu = *heap_.front().source;
   const Event& event = cpu.stream.event();

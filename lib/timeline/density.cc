@@ -206,7 +206,7 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   }
 }
 
-// Finds the gaps from what the pages say, as CpuStream does (lib/read/cpu_stream.cc).
+// Finds the gaps by the loss counts of the pages, as CpuStream does (lib/read/cpu_stream.cc).
 void Density::find_gaps() {
   struct Cpu {
     PageSequence sequence;

@@ -98,7 +98,7 @@ class Density {
   // more; they are shown with kMostInPiece.
   using Count = std::uint16_t;
   static constexpr std::uint32_t kMostInPiece = std::numeric_limits<Count>::max();
-  // What a page says about lost events; kept until all pages are read.
+  // The loss counts of a page; kept until all pages are read.
   struct Edge {
     bool readable = false, whole = false;
     bool lost_first = false;                  // the page begins with a LOST word

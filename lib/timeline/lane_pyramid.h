@@ -83,8 +83,8 @@ class LanePyramid final : public StateObserver {
     std::uint64_t bucket = 0;  // where it begins (ticks)
     Gathered all;
   };
-  // Finds what is open in a lane. Most slices belong to few lanes, which it finds without the hash
-  // table.
+  // Finds the open cells of a lane. Most slices belong to few lanes, which are found without the
+  // hash table.
   class OpenLanes {
    public:
     Open& operator[](std::uint64_t key) {
@@ -95,7 +95,7 @@ class LanePyramid final : public StateObserver {
       }
       return *open;
     }
-    // As operator[], but returns nullptr where that would need the hash table.
+    // Same as operator[], but returns nullptr if the hash table would be needed.
     Open* recent(std::uint64_t key) {
       const auto& [found, open] = recent_[key * kSpread >> kShift];
       return found == key ? open : nullptr;
@@ -131,8 +131,8 @@ class LanePyramid final : public StateObserver {
   static std::uint64_t key_of(const PackedSlice& slice) {
     return std::uint64_t{slice.depth} << 32 | lane_of(slice).packed();
   }
-  // Adds what is narrow to the cell that is open in its bucket, as most are: what feed() does then.
-  // Returns false, and does nothing, if feed() must.
+  // Fast path of feed(): adds a narrow slice to the open cell of its bucket. Returns false, and
+  // does nothing, if there is none or the slice is wide.
   bool adds_to_open(const PackedSlice& slice) {
     Level& level = *finest_level_;
     const bool flushes = slice.to > level.now && slice.to - level.now >= level.width;

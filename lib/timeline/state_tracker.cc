@@ -21,7 +21,7 @@ void show_open(const Stack& stack, SliceKind kind, Slice slice, StateObserver& o
   }
 }
 
-// What the CPU runs, until it ends or is cut off at `to` (ticks). ended: its end was seen.
+// Reports the run of the CPU, which ends or is cut off at `to` (ticks). ended: its end was seen.
 template <class CpuNow>
 Slice run_slice(std::uint32_t number, const CpuNow& now, std::uint64_t to, bool ended) {
   return {.kind = SliceKind::run,
@@ -142,7 +142,7 @@ std::size_t StateTracker::Saved::bytes() const {
   return bytes;
 }
 
-// The task's state, which ends or is cut off at `to` (ticks). ended: its end was seen.
+// Reports the task's state, which ends or is cut off at `to` (ticks). ended: its end was seen.
 Slice StateTracker::state_slice(TaskIndex index, const TaskStates::Now& now, std::uint64_t to,
                                 bool ended) const {
   return {.kind = SliceKind::state,

@@ -10,8 +10,8 @@
 namespace fkt {
 namespace {
 
-// Of events whose threads seem not to run, a program decides how many there are: further ones are
-// lost.
+// Limit of the held events, those of threads that are not running: a program could make any number
+// of them. Further ones are lost.
 constexpr std::size_t kMostHeldBytes = 32 << 20;
 constexpr std::uint32_t kNoThread = ~std::uint32_t{0};
 
@@ -124,7 +124,8 @@ Status PageJoiner::join(const Pages& kernel, const Pages& user) {
       if (!is_user) cpu(ref.cpu);
     }
   }
-  // At equal times the kernel's events come first: a thread's own follow what let it run.
+  // At equal times the kernel's events come first: a switch precedes the events of the thread that
+  // it lets run.
   std::vector<MergeSource<Stream>> heap;
   std::uint32_t order = 0;
   for (const auto& [key, stream] : streams) {
@@ -161,7 +162,7 @@ void PageJoiner::kernel_event(Stream& stream) {
   if (stream.is_gap()) {
     const auto gap = stream.gap();
     const std::uint32_t tid = on.current == kNoThread ? 0 : on.current;
-    // Which thread runs behind the gap is known from the next event.
+    // The next event shows which thread runs after the gap.
     runs(on, kNoThread, event.clock);
     on.pages.lost(tid, std::max(event.clock, on.pages.clock()), gap[0], gap[1]);
     return;
@@ -230,8 +231,8 @@ void PageJoiner::put(Cpu& on, std::uint32_t tid, const Held& event,
   }
 }
 
-// The thread runs: its events that were a little too early go here; it has lost those that belong
-// where the kernel's events are missing.
+// The thread runs now: places its held events here if they are at most `nearby` too early. Earlier
+// ones count as lost, because the kernel's events of that time are missing.
 void PageJoiner::release(Cpu& on, std::uint32_t tid, std::uint64_t clock) {
   const auto found = held_.find(tid);
   if (found == held_.end()) return;
