@@ -25,7 +25,7 @@ struct ArgumentLayout {
 
 // Returns the registers of the prototype's arguments. btf: has the prototype's types.
 ArgumentLayout lay_out_arguments(const Btf& btf, const Prototype& prototype);
-// Error (usage): the function cannot be called through.
+// Returns an Error (usage) if the function cannot be called through, with the reason.
 Status may_call_through(const ArgumentLayout& layout);
 
 }  // namespace fkt

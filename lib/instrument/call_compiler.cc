@@ -141,7 +141,7 @@ class CallCompiler {
     builder.emit(one.bound.fetch, key_bytes(one.bound.fetch));
   }
 
-  // The first program: keeps what only it knows.
+  // The first program: keeps values known only at the entry.
   void keep_measured(ProgramBuilder& builder) {
     for (Measured& one : measured_) {
       if (!one.bound.is_known_at_entry_only()) continue;
@@ -206,7 +206,7 @@ class CallCompiler {
     return Done{};
   }
 
-  // Finds whether the call's task is asked for.
+  // Finds whether cputime or depth is used, which need the call's task.
   Status find_task_words() {
     const auto of_task = [](const HitTest& test) {
       return test.left.is_of_task() || (test.right && test.right->is_of_task());

@@ -393,7 +393,7 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   if (named != arguments.end()) i = static_cast<std::size_t>(named - arguments.begin());
   if (i >= arguments.size()) {
     std::vector<std::string> names;
-    // What is known of every hit can be a value, too, unless it is a text.
+    // Properties of every hit, such as its CPU, may be recorded values, too, except texts.
     for (const ContextName& known : kContexts) {
       if (record_ != nullptr || !path.steps.empty() || known.context == FKT_CONTEXT_TASK) continue;
       if (known.name == path.root) return context_value(known.context, known.bits);

@@ -292,8 +292,8 @@ class Planner {
     return group;
   }
 
-  // Of what several groups fit, the first one has the calls: those with an own minimum, then single
-  // names, then longer patterns.
+  // Returns the groups in their order of precedence, because a function belongs to the first group
+  // that fits: those with a minimum of their own, then single names, then longer patterns.
   Result<std::vector<Group>> groups() const {
     std::vector<Group> own, listed;
     for (std::uint32_t i = 0; i < config_->function_count; i++) {

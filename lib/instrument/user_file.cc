@@ -192,7 +192,8 @@ class UserFile::Reader {
     }
   }
 
-  // base: where the section is by which addresses are corrected that a later link has moved.
+  // base: address of the section .stapsdt.base, by which addresses are corrected that a later link
+  // has moved.
   void add_probe(std::string_view note, std::optional<std::uint64_t> base) {
     std::uint64_t
         addresses[3];  // of the probe, of that section when it was compiled, of its counter

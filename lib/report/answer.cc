@@ -42,7 +42,7 @@ std::string part_text(const CommandUse::Part& part, const Analysis& analysis, bo
   return "asleep" + in + ", woken by " + waker_name(analysis, {part.by_interrupt, part.waker});
 }
 
-// What all processes ran, idle ones included.
+// Returns a row for the time that each process ran, and one for the rest of the CPUs' time.
 std::vector<Answer::Row> process_rows(const Summary& summary) {
   std::vector<Answer::Row> rows;
   std::uint64_t known = 0;

@@ -135,8 +135,8 @@ void BurstMerge::take_apart_disturbed() {
   }
   if (is_wake_up(event.id)) return take_apart_burst_of(event.arg, true);
   if (!changes_tasks(event.id)) return;
-  // A number that is taken or free from now on is that of another task: if a burst begins later,
-  // its first event must come in its turn.
+  // The number of a new or freed thread belongs to another task from now on. So a burst of that
+  // number is taken apart even if it begins later.
   const bool renumbers = event.id == FKT_E_FORK || event.id == FKT_E_PID_FREE;
   take_apart_burst_of(event.arg, !renumbers);
   if (event.words.empty()) return;
@@ -144,7 +144,7 @@ void BurstMerge::take_apart_disturbed() {
   take_apart_burst_of(event.words[0] >> 32, true);
 }
 
-// begun: only if it has begun when the event is due.
+// Takes apart the burst of this thread. begun: only if it has begun at the time of the next event.
 void BurstMerge::take_apart_burst_of(std::uint64_t pid, bool begun) {
   pid &= FKT_PID_MASK;
   Cpu* const owner = pid < owners_.size() ? owners_[pid] : nullptr;
@@ -152,7 +152,7 @@ void BurstMerge::take_apart_burst_of(std::uint64_t pid, bool begun) {
   if (!begun || owner->stream.event().clock <= heap_.front().clock) take_apart(*owner);
 }
 
-// Takes apart all bursts that have begun when the event is due.
+// Takes apart all bursts that have begun at the time of the next event.
 void BurstMerge::take_apart_begun() {
   for (const MergeSource<Cpu>& entry : heap_) {
     Cpu& cpu = *entry.source;

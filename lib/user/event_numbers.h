@@ -18,8 +18,8 @@ class EventNumbers {
     bool plain = false;  // its values are not recorded: the name has other fields
     std::string lines;   // of the catalogue, if the event is new
   };
-  // text: a definition as programs send it, of any bytes. Errors: it is none, or there are too
-  // many.
+  // Returns the number for a definition of an event. text: as programs send it, any bytes. Error
+  // (usage): it is not a definition, or there are too many.
   Result<Number> of(std::string_view text);
 
  private:

@@ -315,7 +315,7 @@ class RingHarness {
     return words;
   }
 
-  // A closed page's memory may be anybody's: its address must not be found at any moment.
+  // A closed page's memory may have other users: its address must not be found at any moment.
   void check_open_page() const {
     if (!fkt_ring_is_closed(ring_.word)) return;
     const bool is_none = ring_.open_page == fkt_ring_no_page(&ring_, FKT_RING_NOWHERE) ||
