@@ -36,7 +36,7 @@ all: tools module  ## tools and module (KDIR=... for another kernel's headers)
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
 
-# Release with debug information; the tests only where somebody asks for them.
+# Release (-O2) unless BUILD_TYPE says otherwise; without the unit tests, which unit-tests builds.
 $(BUILD)/cmake/CMakeCache.txt: CMakeLists.txt
 	@echo "make: configuring the tools"
 	@cmake -S . -B '$(BUILD)/cmake' -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE='$(BUILD_TYPE)' -DFKT_TESTS=OFF \

@@ -5,7 +5,7 @@
  * Page faults and machine checks have tracepoints. Most other exceptions call the die notifiers before
  * they are handled. Two kinds in user programs do not: floating point errors (#MF, #XF) pass through
  * math_error(), and general protection faults (#GP) through fixup_vdso_exception(); both functions can
- * have a kprobe. The exceptions that none of these covers are listed in docs/architecture.md.
+ * have a kprobe. The exceptions that none of these covers are listed in man/fkt-events.7.
  */
 
 #include <linux/kdebug.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What on a machine may stand in the way of recording, and what to type about it. The checks read
-// files below a root folder, so that tests can make a machine of files.
+// Finds what on a machine may prevent recording, and the command that helps. The checks read files
+// below a root folder, so that tests can make a machine of files.
 #pragma once
 
 #include <array>
@@ -21,28 +21,29 @@ enum class Verdict : std::uint8_t {
 struct Finding {
   Verdict verdict = Verdict::good;
   std::string what;    // "kernel headers": two words at most
-  std::string found;   // what is so
-  std::string remedy;  // what to type or do; empty: nothing
+  std::string found;   // the state that was found
+  std::string remedy;  // command or action; empty: none is needed
 };
 
 struct Machine {
   std::filesystem::path root = "/";
   std::string release;        // of the running kernel
   std::filesystem::path out;  // folder that recordings are written to
-  bool is_root = false;       // root asks
+  bool is_root = false;       // the user is root
 };
 
 // The kernels that FKT is made and tested for (README, Limits).
 inline constexpr std::array<std::string_view, 2> kKernels = {"6.1", "6.12"};
 
-// The checks, each of one thing: kernel, module or headers, Secure Boot and lockdown, device and
+// Returns one finding per check: kernel, module or headers, Secure Boot and lockdown, device and
 // permissions, clock, other tracers, types (BTF) for instruments.
 std::vector<Finding> check_machine(const Machine& machine);
 
-// Measures how fast the folder takes data (bytes/s), by writing `bytes` to a file without a name,
-// past the page cache where it can. Returns 0 if nothing can be written there.
+// Returns how fast data can be written to the folder (bytes/s). Writes `bytes` bytes to a file
+// without a name, past the page cache if possible. Returns 0 if nothing can be written there.
 double disk_speed(const std::filesystem::path& folder, std::uint64_t bytes);
-// What that speed allows: events/s, by how many bytes events take on average.
+// Returns the number of events per second that this speed allows, by the average size of an event.
+// free_bytes: free space of the folder's file system.
 Finding judge_speed(const std::filesystem::path& folder, double bytes_per_second,
                     std::uint64_t free_bytes);
 

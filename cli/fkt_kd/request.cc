@@ -52,8 +52,8 @@ constexpr Heeded kHeeded[] = {
     {"-t", kTable | outputs({KdOutput::user_functions, KdOutput::trace, KdOutput::kft_log}),
      false}};
 
-// Error: an option that what is printed would not heed. chosen: the option that asked for that;
-// nullptr: the table of functions.
+// Error (usage): an option has no effect on the chosen output. chosen: the option that selected the
+// output; nullptr: the table of functions.
 Status check_heeded(const Options& options, const KdRequest& r, const char* chosen) {
   const bool waits = r.off_cpu && r.output == KdOutput::table;
   for (const Heeded& option : kHeeded) {

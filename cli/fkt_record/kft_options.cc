@@ -17,7 +17,7 @@ using cli::Options;
 using cli::usage;
 using cli::value;
 
-// Without "--"; what the option's value is put behind.
+// option: without "--". begin: the statement up to the option's value.
 struct Statement {
   const char* option;
   const char* begin;

@@ -86,7 +86,7 @@ std::string explain_kft(const Request& request, const std::string& layers) {
   }
   if (!others.empty()) text += "recorded, too, is " + others + '\n';
   if (request.keep_children) {
-    // The plan has told its own.
+    // The text of the plan already has the plan's rule.
     if (!plan.keep) text += request.keep_children->words() + '\n';
     const std::string rule = request.keep_children->text();
     command += " \\\n    --keep-children" + (rule.empty() ? "" : '=' + rule);

@@ -40,7 +40,7 @@ Status check_size(const std::optional<std::uint64_t>& size, std::uint32_t page_b
                     cli::bytes_text(page_bytes));
 }
 
-// What the catalogue says of devices.
+// Returns the catalogue's lines about devices.
 std::string lines_of_devices() {
   const Result<std::string> partitions = read_file("/proc/partitions");
   const Result<std::string> mounts = read_file("/proc/self/mountinfo");

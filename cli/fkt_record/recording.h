@@ -54,7 +54,7 @@ class Recording {
   int sync_fd() const { return syncer_ ? syncer_->fd() : -1; }
   // The events of user programs; null if they are not recorded.
   const UserEvents* user_events() const { return user_events_.get(); }
-  // The instruments, and what fkt_instrument may ask of them while it records.
+  // The instruments, which fkt_instrument may change while it records.
   InstrumentControl& instruments() { return instruments_; }
   const InstrumentControl& instruments() const { return instruments_; }
 
@@ -75,7 +75,7 @@ class Recording {
   void release();
 
  private:
-  // What the module said when the device was opened.
+  // The module's properties, read when the device was opened.
   struct Facts {
     std::uint64_t recording = 0;  // random id
     std::uint32_t page_bytes = 0;

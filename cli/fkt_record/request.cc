@@ -204,7 +204,7 @@ Status check_layers(const Request& r) {
   return Done{};
 }
 
-// What fkt.kft=... on the kernel's command line says.
+// Reads the configuration that fkt.kft=... on the kernel's command line names.
 Result<std::optional<KftPlan>> read_boot_plan() {
   const Result<std::string> path = boot_configuration();
   if (!path) return path.error();
@@ -241,7 +241,7 @@ Status read_keep(const Options& options, Request& r) {
   const bool is_kft = has_kft(options), self = options.has("self");
   if (self && options.has("no-self")) return usage("--self: not with --no-self");
   if (self && !options.has("instrument")) return usage("--self: only with -i");
-  // A configuration of KFT says itself which calls are wanted.
+  // A configuration of KFT names the wanted calls, so calls of this process are recorded, too.
   r.with_self = is_kft || self;
   if (!options.has("keep-children")) return Done{};
   if (!options.has("instrument") && !is_kft)
@@ -476,7 +476,7 @@ Result<std::string> explanation(const Options& options) {
   return explain_kft(*request, options.has("-k") ? options.text("-k") : "process");
 }
 
-// What options want to be shown instead of a recording; nothing: there are none.
+// Returns the text of an option that prints something instead of recording; nothing: none is given.
 std::optional<Result<std::string>> shown_instead(const Options& options) {
   for (const char* name : {"layers", "list"}) {
     if (options.has(name) && !options.arguments().empty()) {

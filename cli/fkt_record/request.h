@@ -45,7 +45,7 @@ struct Request {
   bool pairs = true;                    // store begin and end in one word if no event is between
   std::optional<std::uint64_t> size;    // bytes of pages; nothing: until the output is full
   std::optional<std::uint64_t> duration_ns;
-  // What recorded calls bring along; nothing: no other calls.
+  // The rule of --keep-children; nothing: there is none.
   std::optional<KeepChildren> keep_children;
   bool with_self = false;                   // InstrumentSetup::Asked
   std::optional<std::uint64_t> most_calls;  // recorded by instruments, at which it ends

@@ -11,7 +11,7 @@ namespace fkt::record {
 
 class Requests {
  public:
-  // Listens from now on. If that fails, prints a warning; the recording goes on without it.
+  // Listens from now on. If that fails, prints a warning and takes no requests.
   Requests();
 
   // When readable, the caller has to call take().
@@ -21,10 +21,10 @@ class Requests {
     ReceivedAsk received;
     UniqueFd connection;  // gets the answer
   };
-  // Takes a request, and waits for at most a second for what comes with it. Answers those that are
-  // refused: nothing is returned then.
+  // Takes a request; waits at most a second for its message and file. Returns nothing if it is
+  // refused, after answering it.
   std::optional<Request> take();
-  // Takes no further ones.
+  // Stops listening.
   void end() { listen_.reset(); }
 
  private:

@@ -456,7 +456,7 @@ void Session::tell_end(const Summary& summary) {
     cli::warn(cost_line(summary));
   }
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
-  // Of one file of several it would be the last part only.
+  // With --rotate it would show only the last file.
   if (request_.summary && request_.rotate == 0) show_end_screen(name);
 }
 
@@ -470,7 +470,8 @@ void Session::tell_user_events(const UserEvents& user) {
                                       : "there was no space for them"));
 }
 
-// With -v of each instrument, else of those that missed hits or whose results are counts.
+// Prints a line for each instrument with -v, else for those that missed hits or whose results are
+// counts.
 void Session::tell_instruments(const HitResults& hits) const {
   for (std::size_t i = 0; i < hits.instruments.size(); i++) {
     const InstrumentResult& result = hits.instruments[i];

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What the module is told with FKT_START, and the memory and descriptors that this refers to.
+// SPDX-License-Identifier: GPL-2.0-only The arguments of FKT_START, with the memory and descriptors
+// that they refer to.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class StartArguments {
 
   // The condition on which the module asks for a snapshot. Error (usage): it cannot be compiled.
   Status set_condition(const Expression& when, double ticks_per_second);
-  // setup: outlives FKT_START.
+  // Sets the instruments. setup: must live until FKT_START has returned.
   void set_instruments(const InstrumentSetup& setup);
   // The engine, which writes at most `limit` bytes of pages behind the head of `output`; 0: until a
   // write fails. cpus: of the machine.

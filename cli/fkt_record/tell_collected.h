@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What is said at the end about the events of user programs.
+// SPDX-License-Identifier: GPL-2.0-only Messages at the end about the events of user programs.
 #pragma once
 
 #include "cli/fkt_record/request.h"

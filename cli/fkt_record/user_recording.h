@@ -23,7 +23,7 @@ class UserRecording {
   UserRecording& operator=(const UserRecording&) = delete;
 
   const std::string& name() const { return file_->output().name(); }
-  // What the workload's environment needs: "FKT_USER=...".
+  // Returns the variable for the workload's environment: "FKT_USER=...".
   std::string variable() const { return file_->variable(); }
   // workload: its pid.
   Status write_head(const std::optional<User>& user, pid_t workload);

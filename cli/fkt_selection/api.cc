@@ -203,7 +203,7 @@ Result<std::string> Api::name(const Parameters& parameters) const {
   return bad("name", "missing: an event, a system call, an interrupt, a task, a part of a path");
 }
 
-// As name(), of something that has durations.
+// Same as name(), for names that have durations.
 Result<std::string> Api::timed_name(const Parameters& parameters) const {
   const Result<std::string> name = this->name(parameters);
   if (!name || match(*name).any()) return name;

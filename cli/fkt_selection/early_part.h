@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// EarlyPart: short parts of a recording while the recording itself is still being read, so that
-// what the user looks at first is shown first. A part is a slice (lib/slice/slice_writer.h), which
-// is opened as a recording of its own. For times within it, its answers equal those of the whole
-// recording.
+// SPDX-License-Identifier: GPL-2.0-only EarlyPart: short parts of a recording while the recording
+// itself is still being read, so that the page can show the part in view first. A part is a slice
+// (lib/slice/slice_writer.h), which is opened as a recording of its own. For times within it, its
+// answers equal those of the whole recording.
 #pragma once
 
 #include <atomic>
@@ -24,10 +23,10 @@ class EarlyPart {
   EarlyPart& operator=(const EarlyPart&) = delete;
 
   // Returns a part that contains [from, to) (ticks) and is read; nullptr: it would be too large,
-  // the recording cannot be opened again, or the answer is unwanted. May take as long as reading
-  // what is before the part. May be called from any thread; callers wait for each other.
+  // the recording cannot be opened again, or `unwanted` returns true. May take as long as reading
+  // everything before the part. May be called from any thread; callers wait for each other.
   std::shared_ptr<const Model> find(std::uint64_t from, std::uint64_t to, const Unwanted& unwanted);
-  // Gives back what find() took; call it when the recording is read.
+  // Releases the memory and files that find() has used; call it when the recording is read.
   void close();
 
  private:

@@ -30,7 +30,7 @@ constexpr std::uint64_t kMostEvents = 300'000;  // whose texts a browser holds w
 // and what a browser unpacks stays below 100 MB with files of the usual size.
 constexpr std::uint64_t kPacked = 20;
 
-// What a try takes; the first that fits is taken.
+// The amounts of detail that are tried in this order; the first that fits is used.
 struct Detail {
   std::uint64_t tasks;
   std::size_t wakes;
@@ -175,7 +175,8 @@ class HtmlFile {
     return dump_json(rows);
   }
 
-  // What every attempt has, as the begin of a JSON object: information, overview, statistics.
+  // Returns the part that every attempt has, the begin of a JSON object: information, overview,
+  // statistics.
   Result<std::string> without_lanes(std::uint32_t columns) const {
     const ExtractCommand none({}, {}, 1);
     const Api api(model_, none);

@@ -106,7 +106,7 @@ void Model::read_statistics() {
   malloc_trim(0);  // the sums of each thread, for every name, are in the heap of that thread
 }
 
-// Opens the recording once more, because other threads use trace_ meanwhile.
+// Opens the recording again, because other threads use trace_ meanwhile.
 void Model::fill_checkpoint_cache() const {
   if (cache_place_.folder.empty() || file_ == "-") return;
   set_thread_nice(kAtLeisure);  // opening a recording with calls reads all of it

@@ -36,7 +36,7 @@ struct Gap {
 
 class Analysis {
  public:
-  // What add() found out about an event.
+  // The state at an event, as add() returns it.
   struct Place {
     bool shown = false;            // true if the event belongs in the dump
     TaskIndex task = kNoTask;      // the task that ran when the event happened
@@ -67,7 +67,8 @@ class Analysis {
   // false if its page's digest already counts it.
   // Returns the task that ran when the event happened; kNoTask at the begin of a gap.
   TaskIndex follow(const Event& event, bool count);
-  // What a faster reader applies many events of a CPU to at once (lib/scan/burst_applier.h).
+  // The parts to which BurstApplier (lib/scan/burst_applier.h) applies many events of a CPU at
+  // once.
   struct Parts {
     Tasks& tasks;
     SpanTracker& spans;

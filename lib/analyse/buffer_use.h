@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // How full the recording's page buffers were, from the page headers and from the events that the
-// layer fkt records of the drain (2005 report, figure 10).
+// layer fkt records of the drain.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace fkt {
 
-// Numbers of pages at one moment; what is not known has no value. Without the layer fkt only the
+// Numbers of pages at one moment; unknown numbers have no value. Without the layer fkt only the
 // first three are known; free and allocated are known from the drain's first wake-up on.
 struct BufferState {
   std::uint64_t clock = 0;   // full stamp (ticks)

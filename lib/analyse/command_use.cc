@@ -37,7 +37,7 @@ void CommandUse::slept(TaskIndex task, const TaskActivity::Stretch& stretch) {
   if (stretch.doing != Doing::asleep && stretch.doing != Doing::disk) return;
   if (!is_of_command(task)) return;
   const bool own = !stretch.by_interrupt && is_of_command(stretch.waker);
-  const Key key = own ? Key{What::waits_own, kNoType, false, TaskActivity::kNobody}
+  const Key key = own ? Key{What::waits_own, kNoType, false, TaskActivity::kNoWaker}
                       : Key{What::sleeps, stretch.call, stretch.by_interrupt, stretch.waker};
   sleeps_[key] += stretch.to - stretch.from;
 }
@@ -77,7 +77,7 @@ std::uint64_t CommandUse::ticks() const {
 std::vector<CommandUse::Part> CommandUse::parts() const {
   std::map<Key, std::uint64_t> sums = sleeps_;
   const auto plain = [](What what, TypeIndex call) {
-    return Key{what, call, false, TaskActivity::kNobody};
+    return Key{what, call, false, TaskActivity::kNoWaker};
   };
   for (TaskIndex task = 0; task < states_.stats().size(); task++) {
     if (!is_of_command(task)) continue;

@@ -35,7 +35,7 @@ class CommandUse : public BurstObserver {
     What what = What::runs;
     TypeIndex call = kNoType;  // as TaskActivity::Stretch::call
     bool by_interrupt = false;
-    std::uint32_t waker = TaskActivity::kNobody;
+    std::uint32_t waker = TaskActivity::kNoWaker;
     std::uint64_t ticks = 0;
   };
   struct Call {
@@ -49,15 +49,15 @@ class CommandUse : public BurstObserver {
   // outlives this object.
   CommandUse(const Analysis& analysis, std::size_t slowest);
 
-  // Must be told of every event in order, after the analysis has applied it, or of bursts.
+  // Gets every event in order, after the analysis has applied it, or bursts.
   TaskActivity& activity() { return states_; }
   // Accounts the time up to `clock`, the end of the recording (ticks).
   void finish(std::uint64_t clock) { states_.finish(clock); }
 
-  // Whether the recording has a command or a process that it was made of.
+  // Returns whether the recording is of a command or of a process.
   bool has_command() const { return pid_ != 0; }
   std::uint32_t pid() const { return pid_; }
-  // The command's tasks of which any time is known, and their time together (ticks).
+  // Return the number of the command's tasks with known times, and the sum of these (ticks).
   std::size_t tasks() const;
   std::uint64_t ticks() const;
   std::vector<Part> parts() const;    // most time first

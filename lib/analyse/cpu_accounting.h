@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // CpuAccounting: what each CPU did at any time, and for which task. Between two events of a CPU its
 // state does not change, so that time belongs to the task that the later event names: a switch
-// takes effect with the first event of the new task, which ran from the CPU's last event on (2005
-// report, section 6).
+// takes effect with the first event of the new task, which ran from the CPU's last event on.
 //
 // Before a CPU's first event and in gaps the state is unknown, not idle.
 #pragma once
@@ -15,9 +14,9 @@
 
 #include "lib/analyse/last_events.h"
 #include "lib/analyse/profile.h"
+#include "lib/analyse/running_tasks.h"
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/tasks.h"
-#include "lib/analyse/who_runs.h"
 
 namespace fkt {
 

@@ -62,7 +62,7 @@ std::vector<PathStep> critical_path(const TaskActivity& states, TaskIndex task, 
     now.to = step.from;
     const bool slept = sleeps(stretch);
     // The wake-up explains the sleep only if the sleep lasted up to the end of this part.
-    const bool by_task = slept && stretch->waker != TaskActivity::kNobody &&
+    const bool by_task = slept && stretch->waker != TaskActivity::kNoWaker &&
                          !stretch->by_interrupt && stretch->to == step.to &&
                          !sleeps(before(states.history(stretch->waker), step.to));
     if (by_task) {

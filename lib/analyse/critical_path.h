@@ -19,7 +19,7 @@ struct PathStep {
   TaskActivity::Doing doing = TaskActivity::Doing::unknown;
   TypeIndex call = kNoType;
   bool by_interrupt = false;
-  std::uint32_t waker = TaskActivity::kNobody;  // the waker, if the step is a sleep
+  std::uint32_t waker = TaskActivity::kNoWaker;  // the waker, if the step is a sleep
 };
 
 // Returns the path from `from` to `to` (ticks) in time order, without gaps. Precondition: the

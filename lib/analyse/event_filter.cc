@@ -58,13 +58,13 @@ bool FilterPass::selects(const Event& event, TaskIndex task) {
 bool FilterPass::test(const Node& node, const Subject& subject) {
   const Event& event = subject.event;
   switch (node.kind) {
-    case Node::Kind::all:
+    case Node::Kind::conjunction:
       return test(expression_.nodes_[node.left], subject) &&
              test(expression_.nodes_[node.right], subject);
-    case Node::Kind::any:
+    case Node::Kind::disjunction:
       return test(expression_.nodes_[node.left], subject) ||
              test(expression_.nodes_[node.right], subject);
-    case Node::Kind::no:
+    case Node::Kind::negation:
       return !test(expression_.nodes_[node.left], subject);
     case Node::Kind::ids:
       return node.ids[event.id & FKT_ID_MASK];

@@ -9,7 +9,7 @@
 namespace fkt {
 namespace {
 
-// The number of the process if it has the name as well, else of the thread.
+// Returns the number of the process if it has the name as well, else that of the thread.
 std::uint32_t number_of(const Tasks& tasks, TaskIndex task, std::string_view name) {
   const TaskIndex leader = tasks[task].leader;
   return tasks[leader != kNoTask && tasks.name(leader) == name ? leader : task].tid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Which processes of a recording have a name, for options that take a number or a name.
+// Finds the processes of a recording that have a name, for options that take a number or a name.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@
 namespace fkt {
 
 struct NamedProcesses {
-  // The numbers of those that had the name at last, or, if there are none, at any time; threads
-  // only if they are called otherwise than their process. Ascending.
+  // Numbers of the processes that had the name at the end, or, if there are none, at any time;
+  // threads only if their name differs from that of their process. Ascending.
   std::vector<std::uint32_t> pids;
-  std::vector<std::string> names;  // of all tasks at last, each once, ascending
+  std::vector<std::string> names;  // of all tasks at the end, each once, ascending
 };
 
-// Reads the recording once: programs take their names when they are executed.
+// Reads the whole recording once, because a process may get the name at any time. reading: called
+// with the number of events read so far.
 NamedProcesses find_processes(const Trace& trace, std::string_view name, const Reading& reading);
 
 }  // namespace fkt

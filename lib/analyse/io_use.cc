@@ -20,8 +20,8 @@ struct KnownCall {
   std::string_view protocol = {};
 };
 
-// The functions of which the tables are made; none calls another one for the same bytes of the same
-// file.
+// The functions of which the tables are made. None of them calls another one for the same bytes of
+// the same file, so no bytes count twice.
 constexpr KnownCall kIoCalls[] = {
     {"vfs_read", IoTable::files, IoWhat::read},
     {"vfs_readv", IoTable::files, IoWhat::read},
@@ -69,7 +69,7 @@ Ip6Address address6_of(const EventType& type, const Event& event, std::string_vi
   return address;
 }
 
-// What a request does, by its flags (enum req_op).
+// Returns the operation of a request, by its flags (enum req_op).
 IoWhat what_of(std::uint64_t flags) {
   switch (flags & 0xff) {
     case 0:
@@ -152,7 +152,7 @@ void IoUse::add_call(const Event& event, const EventType& type, const Call& call
     object.own_port = static_cast<std::uint16_t>(value_of(type, event, "sport"));
     object.port = static_cast<std::uint16_t>(value_of(type, event, "dport"));
     object.address = static_cast<std::uint32_t>(value_of(type, event, "daddr"));
-    // The kernel keeps an address of version 4 in both ways.
+    // The kernel stores an address of version 4 in daddr and, in another form, in daddr6.
     if (object.address == 0) object.address6 = address6_of(type, event, "daddr6");
   }
   Sums& sums = sums_[{process, object, call.what}];
@@ -185,9 +185,9 @@ void IoUse::add_step(const Event& event, const EventType& type, Step step, TaskI
   }
 }
 
-// Returns the asker of the first part of these sectors whose asker is known, and forgets all that
-// asked for a part of them. A request that is no read or write of sectors, such as a SCSI command
-// of a program, has the sector 2^64 - 1.
+// Returns the process that asked for the first part of these sectors for which it is known, and
+// forgets all askers of parts of them. A request that does not read or write sectors, such as a
+// SCSI command of a program, has the sector 2^64 - 1.
 IoUse::Asker IoUse::take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes) {
   const auto first = askers_.lower_bound(std::pair(device, sector));
   const auto behind = askers_.lower_bound(

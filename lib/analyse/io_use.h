@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Who read and wrote what, how much, and how long it took: sums over the calls on files and sockets
-// and over the requests to disks, from the events of the layers fs, block, transport and socket.
+// Reads and writes per process and file, socket or disk: their number, bytes, errors and durations.
+// Made of the events of the layers fs, block, transport and socket.
 //
 //   IoUse use(analysis.info(), IoUse::Table::files);
 //   for (const Event& event : trace.events()) {
@@ -83,7 +83,7 @@ class IoUse {
   // of a gap.
   void lose();
 
-  // The sums, those with most bytes first.
+  // Returns the sums, those with the most bytes first.
   std::vector<Row> rows() const;
   // Returns the path's last parts that the recording knows of the file; empty: none.
   std::string_view file_name(const Object& object) const;
@@ -128,7 +128,8 @@ class IoUse {
   std::map<Key, Sums> sums_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  // by device and inode
   std::unordered_map<std::uint64_t, Request> requests_;                   // that a device has
-  // Who asked for what will be a request, and for which file, by device and first sector.
+  // The process that submitted a bio, and its file, until the request is issued; by device and
+  // first sector.
   std::map<std::pair<std::uint64_t, std::uint64_t>, Asker> askers_;
 };
 

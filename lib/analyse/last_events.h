@@ -36,28 +36,29 @@ class UnknownEnds {
 
 class LastEvents {
  public:
-  // Whether add() or restore() was called for the CPU, or for one with a higher number.
+  // Returns whether add() or restore() was called for the CPU, or for one with a higher number.
   bool knows(std::uint32_t cpu) const { return cpu < cpus_.size(); }
-  // An event was read; a gap is none that counts, and its begin is no event.
+  // Notes that the event was read. Gaps and begins that readers make are not counted.
   void add(const Event& event) {
     if (event.id == kGapBegins) return;
     add(event.cpu, event.clock, !event.is_gap() && !is_made_begin(event.id));
   }
-  // Events were read that count `count`, the last one at `clock` (ticks).
+  // Notes that `count` events were read, the last one at `clock` (ticks).
   void add(std::uint32_t cpu, std::uint64_t clock, std::uint64_t count) {
     Cpu& of = at(cpu);
     of.clock = clock;
     of.count += count;
   }
-  // Reading goes on from the state in the checkpoint.
+  // Continues from the state in the checkpoint.
   void restore(const Checkpoint& checkpoint);
-  // Clock of the CPU's last event (ticks), 0 if none was read; and the number of its events.
+  // Return the clock of the CPU's last event (ticks), 0 if none was read; and the number of its
+  // events.
   std::uint64_t clock(std::uint32_t cpu) const { return knows(cpu) ? cpus_[cpu].clock : 0; }
   std::uint64_t count(std::uint32_t cpu) const { return knows(cpu) ? cpus_[cpu].count : 0; }
 
   // After its last event a CPU stayed as it was until `end` (ticks), unless events or pages of it
-  // are missing. all_read: all events of the recording were read; else only gaps that the recorder
-  // told of count.
+  // are missing. Returns the CPUs of which they are. all_read: all events of the recording were
+  // read; false: only gaps that were open at the stop count.
   UnknownEnds unknown_ends(const TraceInfo& info, std::uint64_t end, bool all_read) const;
 
  private:

@@ -14,7 +14,7 @@ void OffCpu::add(TaskIndex task, const TaskActivity::Stretch& stretch) {
                    stretch.doing == Doing::disk;
   if (!off || analysis_.tasks()[task].idle) return;
   Path path = analysis_.spans().path(task);
-  // The calls of a task that was hidden by a gap are not those that it slept in.
+  // After a gap the known calls of a task may not be those in which it slept.
   if ((path.empty() ? kNoType : path.back()) != stretch.call) {
     path.clear();
     if (stretch.call != kNoType) path.push_back(stretch.call);
@@ -33,7 +33,7 @@ std::vector<OffCpu::Row> OffCpu::rows() const {
     row.task = waker_name(analysis_, {false, task});
     for (const TypeIndex call : path) row.calls.emplace_back(call_name(analysis_, call));
     row.wait = doing == Doing::ready ? "cpu" : doing == Doing::disk ? "disk" : "asleep";
-    if (waker != TaskActivity::kNobody) row.waker = waker_name(analysis_, {by_interrupt, waker});
+    if (waker != TaskActivity::kNoWaker) row.waker = waker_name(analysis_, {by_interrupt, waker});
     row.ticks = ticks;
   }
   std::ranges::stable_sort(rows,

@@ -78,7 +78,7 @@ Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std:
       trace, "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
       reading);
   if (filter) return filter;
-  // The column counts in the expression made above, of which the user typed only the name.
+  // The column is that of the expression made above, of which the user typed only the name.
   std::string_view message = filter.error().message;
   take_column(message);
   return Error{filter.error().code, std::string(message)};

@@ -53,7 +53,7 @@ struct FoundSpan {
 
 // Returns the `most` longest spans that the selection shows from begin to end and whose name fits
 // `name`: the name of a span ("sys_read", "irq 14 ide0"), of its event ("irq"), or a pattern. The
-// longest comes first; spans of equal duration are sorted by time.
+// longest comes first; spans of equal duration are sorted by time. Empty: none fits.
 std::vector<FoundSpan> slowest(const Trace& trace, const Selection& selection,
                                std::string_view name, std::size_t most, const Reading& reading);
 

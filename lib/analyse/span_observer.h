@@ -26,7 +26,7 @@ class SpanObserver {
  public:
   virtual ~SpanObserver() = default;
   // Returns whether the observer needs no calls and charges of bursts (lib/scan/burst.h), because
-  // it is told of each burst by other means.
+  // it gets each burst in another way.
   virtual bool takes_bursts() const { return false; }
   // The next stretch of a slice begins: all open calls ended unseen, and the state is that of
   // `checkpoint`.
@@ -44,13 +44,13 @@ class SpanObserver {
                       std::uint64_t ticks) = 0;
 };
 
-// An observer for which bursts need not be read event by event: it is told of all charges of the
-// tasks that it follows, but of calls within bursts only of the ends of those that it wants.
+// An observer for which bursts need not be read event by event: it gets all charges of the tasks
+// that it follows, but of calls within bursts only the ends that it wants.
 class BurstObserver : public SpanObserver {
  public:
   bool takes_bursts() const override { return true; }
   virtual bool follows(std::uint32_t task) const = 0;
-  // Whether it wants the end of a system call of the task that took so long (ticks).
+  // Returns whether it wants the end of a system call of this duration (ticks).
   virtual bool wants(std::uint64_t ticks) const = 0;
 };
 

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// SpanStacks: which spans are open on each CPU and in each task, and the rules by which events open
-// and close them. lib/analyse/nesting.h says which stack a span is on. Statistics
-// (lib/analyse/span_tracker.h) and timeline (lib/timeline/state_tracker.h) use this class, each
-// with what it keeps of a span, a task and a CPU besides.
+// SPDX-License-Identifier: GPL-2.0-only SpanStacks: which spans are open on each CPU and in each
+// task, and the rules by which events open and close them. lib/analyse/nesting.h says which stack a
+// span is on. Statistics (lib/analyse/span_tracker.h) and timeline (lib/timeline/state_tracker.h)
+// use this class, each with its own data of a span, a task and a CPU.
 //
 // It is a value: a copy continues from the state that was copied.
 //
@@ -29,14 +28,14 @@
 
 #include "lib/analyse/nesting.h"
 #include "lib/analyse/profile.h"
+#include "lib/analyse/running_tasks.h"
 #include "lib/analyse/tasks.h"
-#include "lib/analyse/who_runs.h"
 #include "lib/format/checkpoint.h"
 
 namespace fkt {
 
-// Why the spans of a task are not known any more: lost events may hide their ends, or other layers
-// are recorded from here on.
+// Why the spans of a task are no longer known: gap: lost events may hide their ends; mask: other
+// layers are recorded from here on.
 enum class Loss : std::uint8_t { gap, mask };
 
 template <class Kept>
@@ -165,7 +164,8 @@ class SpanStacks {
   template <class Observer>
   void end_all(Observer& observer);
 
-  // Goes on from the spans in the checkpoint; all else of the tasks and CPUs has its initial state.
+  // Continues from the spans in the checkpoint; everything else of the tasks and CPUs has its
+  // initial state.
   void restore(const Checkpoint& checkpoint, const SpanTypes& types,
                const CheckpointMapping& places);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SpanTracker: pairs of entry and exit (spans). System calls nest on their task, because they sleep
-// and migrate (2005 report, section 6); interrupts, vectors and softirqs nest on their CPU, on top
-// of the task that runs there, because they do neither. Kinds that only the file's catalogue knows
-// nest as it says (lib/format/span_kind.h). lib/analyse/span_stacks.h has the rules; this class
-// adds up what they tell.
+// and migrate; interrupts, vectors and softirqs nest on their CPU, on top of the task that runs
+// there, because they do neither. Kinds that only the file's catalogue knows nest as it says
+// (lib/format/span_kind.h). lib/analyse/span_stacks.h has the rules; this class adds up the times.
 //
 // Each tick of a CPU belongs to the innermost span open there, as its own time. A system call's
 // duration is therefore exactly its own time, plus what nested in it, plus the time it was switched

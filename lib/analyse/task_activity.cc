@@ -117,7 +117,7 @@ void TaskActivity::split(TaskIndex task, std::uint64_t clock) {
   if (keep_ && at(task).doing == Doing::running) change(task, Doing::running, clock);
 }
 
-// What TaskStates tells of one event.
+// Gets the changes of one event from TaskStates.
 struct TaskActivity::Change {
   TaskActivity& activity;
   const Event& event;

@@ -49,14 +49,14 @@ class TaskActivity : public SpanObserver {
   struct Stretch {
     std::uint64_t from = 0, to = 0;  // ticks
     Doing doing = Doing::unknown;
-    bool by_interrupt = false;      // asleep: woken by an interrupt, not by a task
-    std::uint32_t waker = kNobody;  // asleep: the waker's TypeIndex or TaskIndex
-    TypeIndex call = kNoType;       // the innermost open call; asleep: or kPageFault
+    bool by_interrupt = false;       // asleep: woken by an interrupt, not by a task
+    std::uint32_t waker = kNoWaker;  // asleep: the waker's TypeIndex or TaskIndex
+    TypeIndex call = kNoType;        // the innermost open call; asleep: or kPageFault
   };
   // In place of a call: the task slept in no call since its last page fault in user mode.
   static constexpr TypeIndex kPageFault = kNoType - 1;
   using StretchSink = std::function<void(TaskIndex task, const Stretch& stretch)>;
-  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};  // no waker was seen
+  static constexpr std::uint32_t kNoWaker = ~std::uint32_t{0};  // no waker was seen
   static constexpr std::size_t kMostStretches = 1 << 21;
 
   // Counts only the time in the analysis's selection.
@@ -64,7 +64,7 @@ class TaskActivity : public SpanObserver {
 
   // Call before the first event: keeps the stretches of all tasks, at most kMostStretches in total.
   void keep_history() { keep_ = true; }
-  // Call before the first event: tells `sink` of each stretch when it ends. A stretch in which the
+  // Call before the first event: passes each stretch to `sink` when it ends. A stretch in which the
   // task runs is not divided by calls.
   void tell(StretchSink sink) { sink_ = std::move(sink); }
   // Call before the first event: fills in TaskStat::ran_in and interrupts.
@@ -104,7 +104,7 @@ class TaskActivity : public SpanObserver {
     TypeIndex call = kNoType;  // the innermost open call
     std::vector<Stretch> history;
   };
-  struct Change;  // adds up what TaskStates tells
+  struct Change;  // adds up the changes that TaskStates reports
 
   Task& at(TaskIndex task) {
     if (task >= tasks_.size()) grow(task);
@@ -115,7 +115,7 @@ class TaskActivity : public SpanObserver {
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   // Accounts the time until `clock` (ticks); from then on the task is `doing` this.
   void change(TaskIndex task, Doing doing, std::uint64_t clock);
-  // Asks again which call is the innermost one of the task.
+  // Looks up the innermost call of the task.
   void reread(TaskIndex task) { at(task).call = analysis_.spans().innermost(task); }
   void reread_all();
   void exec(const Event& event, TaskIndex running);

@@ -57,7 +57,7 @@ class TaskCalls : public SpanObserver {
   std::vector<Row> rows_;
   std::unordered_map<std::uint64_t, std::size_t> by_key_;  // place in rows_, by task and type
   static constexpr std::size_t kNone = ~std::size_t{0};
-  std::size_t ended_ = kNone;  // the row of the call that the event at hand has ended
+  std::size_t ended_ = kNone;  // the row of the call that the current event has ended
 };
 
 }  // namespace fkt

@@ -52,14 +52,14 @@ void TaskRuns::show(Run& run, std::uint64_t clock, std::uint16_t left) {
   sink_(run);
 }
 
-// What TaskStates tells of one event.
+// Gets the changes of one event from TaskStates.
 struct TaskRuns::Change {
   TaskRuns& runs_of;
   const Event& event;
   TaskIndex running;
   bool shown;
 
-  // What the CPU ran until now has left it.
+  // The task that the CPU ran until now has left it.
   void runs(std::uint32_t cpu, TaskIndex next, std::uint64_t clock, bool seen) {
     std::vector<Run>& on = runs_of.on_;
     if (cpu >= on.size()) on.resize(cpu + 1);
@@ -85,7 +85,7 @@ struct TaskRuns::Change {
     if (state == TaskState::unknown) {
       off = {};
     } else if (state == TaskState::running) {
-      // It comes to run on the event's CPU, as runs() was told just before.
+      // The task comes to run on the event's CPU; runs() was called just before.
       Run& run = runs_of.on_[event.cpu];
       if (off.since != 0) run.waited = clock > off.since ? clock - off.since : 0;
       off = {};

@@ -31,9 +31,9 @@ class TaskRuns : public SpanObserver {
     std::uint64_t from = 0, to = 0;  // ticks
     bool begun = false;              // the switch to it was seen, at `from`
     std::uint16_t left = 0;          // id of the switch by which it left, at `to`; 0: not seen
-    // From when it left a CPU before until `from`; from when it was woken until `from` (ticks).
+    // waited: time off the CPU before `from`; delay: time from the wake-up to `from` (ticks).
     std::optional<std::uint64_t> waited, delay;
-    std::string name, waker;  // the task's at the end, the waker's then; not escaped; "": unknown
+    std::string name, waker;  // the task's at `to`, the waker's at the wake-up; "": unknown
   };
   using Sink = std::function<void(const Run& run)>;
 
@@ -59,7 +59,7 @@ class TaskRuns : public SpanObserver {
     std::uint64_t since = 0;  // ticks; 0: not known
     std::string waker;
   };
-  struct Change;  // what TaskStates tells
+  struct Change;  // gets the changes that TaskStates reports
 
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   Off& off(TaskIndex task);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // TaskStates: which task each CPU runs, and what each task is doing: it runs, waits for a CPU, or
-// sleeps. These are the rules by which events change that, for all who follow tasks: the figures of
-// tasks (lib/analyse/task_activity.h) and the timeline (lib/timeline/state_tracker.h).
+// sleeps. The rules by which events change that are only here; lib/analyse/task_activity.h
+// (figures) and lib/timeline/state_tracker.h (the timeline) use them.
 //
 // A task runs from the switch that names it to the switch by which it leaves; it is ready from its
 // wake-up on, or after a switch that leaves it runnable. Its state is unknown before its first
-// event, and from a gap on until it is seen again (lib/analyse/who_runs.h). A slice's checkpoint
-// tells which tasks ran, were preempted or slept, but not whether one that slept had been woken
-// already: it had if it runs without a wake-up.
+// event, and from a gap on until it is seen again (lib/analyse/running_tasks.h). A slice's
+// checkpoint tells which tasks ran, were preempted or slept, but not whether one that slept had
+// been woken already: it had if it runs without a wake-up.
 //
 // It is a value: a copy continues from the state that was copied.
 //
-// `observer` is told of the changes before they are made. It has the functions
+// The functions of `observer` are called before each change:
 //   changes(task, now, state, clock, seen)  the task, which is in the state `now`, comes to `state`
 //                                           at `clock` (ticks); seen: an event said so
 //   runs(cpu, task, clock, seen)            the CPU runs the task from `clock` on; kNoTask: it is
@@ -23,8 +23,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/analyse/running_tasks.h"
 #include "lib/analyse/tasks.h"
-#include "lib/analyse/who_runs.h"
 #include "lib/format/checkpoint.h"
 
 namespace fkt {
@@ -44,12 +44,12 @@ class TaskStates {
   };
 
   // mask: the recorded layers (a bit each).
-  explicit TaskStates(std::uint64_t mask) : who_runs_(mask) {}
+  explicit TaskStates(std::uint64_t mask) : running_tasks_(mask) {}
 
   // Call for the begin of a gap.
   template <class Observer>
   void begin_gap(const Event& event, const Tasks& tasks, Observer& observer);
-  // Call for each other event before it is applied to anything: it tells that its CPU runs
+  // Call for each other event before it is applied to anything: it shows that its CPU runs
   // `running`. Of several events of one CPU by one task, with nothing else between that changes
   // which task runs, the first one is enough.
   template <class Observer>
@@ -61,9 +61,11 @@ class TaskStates {
                 Observer& observer);
   template <class Observer>
   void wakes(const Event& event, TaskIndex running, const Tasks& tasks, Observer& observer);
-  void masks(const Event& event) { who_runs_.set_mask(event.words.empty() ? 0 : event.words[0]); }
+  void masks(const Event& event) {
+    running_tasks_.set_mask(event.words.empty() ? 0 : event.words[0]);
+  }
 
-  // Goes on from the state in the checkpoint.
+  // Continues from the state in the checkpoint.
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
 
   // By TaskIndex; the state of later ones is unknown.
@@ -72,16 +74,16 @@ class TaskStates {
     if (index >= tasks_.size()) tasks_.resize(index + 1);
     return tasks_[index];
   }
-  const WhoRuns& who_runs() const { return who_runs_; }
+  const RunningTasks& running_tasks() const { return running_tasks_; }
   // Returns a copy in which no task's state is known.
   TaskStates without_tasks() const {
-    TaskStates states(who_runs_);
+    TaskStates states(running_tasks_);
     states.cut_from_ = cut_from_;
     return states;
   }
 
  private:
-  explicit TaskStates(const WhoRuns& who_runs) : who_runs_(who_runs) {}
+  explicit TaskStates(const RunningTasks& running_tasks) : running_tasks_(running_tasks) {}
   template <class Observer>
   void change(TaskIndex index, TaskState state, std::uint64_t clock, bool seen,
               Observer& observer) {
@@ -95,7 +97,7 @@ class TaskStates {
   template <class Observer>
   void run(std::uint32_t cpu, TaskIndex next, std::uint64_t clock, bool seen, Observer& observer);
 
-  WhoRuns who_runs_;
+  RunningTasks running_tasks_;
   std::vector<Now> tasks_;
   std::uint64_t cut_from_ = 0;  // begin of the slice (ticks)
 };
@@ -125,11 +127,11 @@ void TaskStates::run(std::uint32_t cpu, TaskIndex next, std::uint64_t clock, boo
 
 template <class Observer>
 void TaskStates::arrive(const Event& event, TaskIndex running, Observer& observer) {
-  if (!who_runs_.surprises(event.cpu, running)) return;
+  if (!running_tasks_.surprises(event.cpu, running)) return;
   // The CPU's first event, the first one after a gap, or one after a switch that was not seen.
-  const TaskIndex before = who_runs_.on(event.cpu);
+  const TaskIndex before = running_tasks_.on(event.cpu);
   if (before != kNoTask) change(before, TaskState::unknown, event.clock, false, observer);
-  who_runs_.runs(event.cpu, running);
+  running_tasks_.runs(event.cpu, running);
   run(event.cpu, running, event.clock, false, observer);
 }
 
@@ -140,9 +142,9 @@ void TaskStates::switches(const Event& event, TaskIndex running, TaskIndex next,
   if (event.id == FKT_E_SWITCH_R || event.id == FKT_E_SWITCH_PREEMPT) state = TaskState::ready;
   if (event.id == FKT_E_SWITCH_X || event.id == FKT_E_SWITCH_Z) state = TaskState::unknown;
   // While another CPU is in a gap, the task may run there next.
-  if (who_runs_.in_gap() && !tasks[running].idle) state = TaskState::unknown;
+  if (running_tasks_.in_gap() && !tasks[running].idle) state = TaskState::unknown;
   change(running, state, event.clock, true, observer);
-  who_runs_.switches(event.cpu, running, next);
+  running_tasks_.switches(event.cpu, running, next);
   run(event.cpu, next, event.clock, true, observer);
 }
 
@@ -151,7 +153,7 @@ void TaskStates::wakes(const Event& event, TaskIndex running, const Tasks& tasks
                        Observer& observer) {
   const TaskIndex index = tasks.find(event.arg & FKT_PID_MASK);
   // While a CPU is in a gap, the task may run there at once, unseen.
-  if (index == kNoTask || tasks[index].left_dead || who_runs_.in_gap()) return;
+  if (index == kNoTask || tasks[index].left_dead || running_tasks_.in_gap()) return;
   const TaskState state = task(index).state;
   // The second event of one wake-up, or a wake-up that came before the task went to sleep.
   if (state == TaskState::ready || state == TaskState::running) return;
@@ -163,10 +165,10 @@ void TaskStates::wakes(const Event& event, TaskIndex running, const Tasks& tasks
 
 template <class Observer>
 void TaskStates::begin_gap(const Event& event, const Tasks& tasks, Observer& observer) {
-  who_runs_.begin_gap(event.cpu);
+  running_tasks_.begin_gap(event.cpu);
   run(event.cpu, kNoTask, event.clock, false, observer);
   const auto count = static_cast<TaskIndex>(tasks_.size());
-  const std::vector<bool> elsewhere = who_runs_.running_elsewhere(event.cpu, count);
+  const std::vector<bool> elsewhere = running_tasks_.running_elsewhere(event.cpu, count);
   for (TaskIndex index = 0; index < count; index++) {
     if (elsewhere[index] || stays_on_another(tasks[index], event.cpu)) continue;
     if (tasks_[index].state != TaskState::unknown) {
@@ -179,7 +181,7 @@ void TaskStates::begin_gap(const Event& event, const Tasks& tasks, Observer& obs
 inline void TaskStates::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   constexpr std::uint8_t kOffNot = 0,
                          kOffPreempted = 2;  // values of Checkpoint::Task::off
-  who_runs_.clear();
+  running_tasks_.clear();
   tasks_.clear();
   cut_from_ = checkpoint.from;
   for (std::uint32_t number = 0; number < checkpoint.tasks.size(); number++) {
@@ -196,7 +198,7 @@ inline void TaskStates::restore(const Checkpoint& checkpoint, const CheckpointMa
     const bool switched = saved.next != Checkpoint::kNone;
     const TaskIndex running = places.task(switched ? saved.next : saved.current);
     if (running == kNoTask) continue;
-    who_runs_.runs(saved.cpu, running);
+    running_tasks_.runs(saved.cpu, running);
     Now& runner = task(running);
     runner.state = TaskState::running;
     runner.cpu = saved.cpu;

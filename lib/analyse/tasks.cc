@@ -231,7 +231,7 @@ void Tasks::fork(const Event& event) {
   child.command |= tasks_[parent].command;
   child.comm = tasks_[parent].comm;
   child.kernel = tasks_[parent].kernel;
-  // As the module's filter does: threads always join, children only when the workload and its
+  // Same rule as the module's filter: threads always join, children only when the workload and its
   // descendants are recorded.
   if (descendants_) child.member = tasks_[parent].member;
 }

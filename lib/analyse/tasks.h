@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Tasks: which task a pid means at a given time. Names follow fork and rename events, pid 0 is one
-// idle task per CPU, and a number that is reused is another task (2005 report, section 6).
+// idle task per CPU, and a number that is reused is another task.
 //
 // A task is identified by its index, which is never reused; pids are looked up in a flat table.
 #pragma once

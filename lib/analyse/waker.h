@@ -15,7 +15,7 @@ struct Waker {
   std::uint32_t source = kNoTask;  // by_interrupt: its TypeIndex; else a TaskIndex
 };
 
-// The waker that the wake-up `event` tells of, which `analysis` has applied; running: the task that
+// Returns the waker of the wake-up `event`, which `analysis` has applied. running: the task that
 // ran on its CPU.
 inline Waker waker_of(const Analysis& analysis, const Event& event, TaskIndex running) {
   const TypeIndex interrupt = analysis.spans().innermost_interrupt(event.cpu);
@@ -23,7 +23,7 @@ inline Waker waker_of(const Analysis& analysis, const Event& event, TaskIndex ru
   return {false, running};
 }
 
-// "irq 14 ide0" or "find (158)". The name is not escaped.
+// Returns "irq 14 ide0" or "find (158)". The name is not escaped.
 inline std::string waker_name(const Analysis& analysis, const Waker& waker) {
   if (waker.by_interrupt) return analysis.types()[waker.source].name;
   return std::string(analysis.tasks().name(waker.source)) + " (" +

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Work that goes on while its owner does something else.
+// SPDX-License-Identifier: GPL-2.0-only A function that runs in a thread of its own.
 #pragma once
 
 #include <thread>
@@ -16,13 +15,13 @@ class BackgroundTask {
   BackgroundTask& operator=(const BackgroundTask&) = delete;
   ~BackgroundTask() { wait(); }
 
-  // Waits for the function before, then starts this one.
+  // Waits for the previous function, then starts this one.
   template <class Function>
   void start(Function function) {
     wait();
     thread_ = std::thread(std::move(function));
   }
-  // Waits until no function runs. What the last one wrote can be read then.
+  // Waits until no function runs. Afterwards the data that the last one wrote can be read.
   void wait() {
     if (thread_.joinable()) thread_.join();
   }

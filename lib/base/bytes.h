@@ -56,15 +56,15 @@ class WordCursor {
   bool at_end() const { return rest_.empty(); }
   std::size_t left() const { return rest_.size(); }
 
-  // The next word, which stays. Precondition: !at_end().
+  // Returns the next word without taking it. Precondition: !at_end().
   std::uint64_t front() const { return rest_.front(); }
-  // The next word. Precondition: !at_end().
+  // Takes the next word. Precondition: !at_end().
   std::uint64_t take() {
     const std::uint64_t word = rest_.front();
     rest_ = rest_.subspan(1);
     return word;
   }
-  // The next `count` words. Precondition: count <= left().
+  // Takes the next `count` words. Precondition: count <= left().
   std::span<const std::uint64_t> take(std::size_t count) {
     const auto words = rest_.first(count);
     rest_ = rest_.subspan(count);

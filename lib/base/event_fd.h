@@ -23,7 +23,7 @@ inline void signal_event(const UniqueFd& event) {
   (void)!::write(event.get(), &one, sizeof one);
 }
 
-// It is not readable any more, until the next signal.
+// Makes the event unreadable until the next signal.
 inline void clear_event(const UniqueFd& event) {
   std::uint64_t count = 0;
   (void)!::read(event.get(), &count, sizeof count);

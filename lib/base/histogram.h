@@ -85,9 +85,9 @@ class Histogram {
     return count;
   }
 
-  // From bucket first_ on, modulo 2^32: there may be tens of thousands of histograms.
+  // Low 32 bits of the counts from bucket first_ on: 64 would double the memory of many histograms.
   std::vector<std::uint32_t> counts_;
-  // A bucket, and how many times 2^32 its count has more. A bucket may be there several times.
+  // Bucket and a part of its count, in units of 2^32. Entries of one bucket are added.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> high_;
   std::uint32_t first_ = 0;
   std::uint64_t count_ = 0;

@@ -77,7 +77,7 @@ void MappedFile::forget(std::size_t begin, std::size_t end) const {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   begin = (begin + page - 1) / page * page;
   end = std::min(end, size_) / page * page;
-  // It is only advice: after a failure the memory stays in use.
+  // madvise(2) may fail: then the memory stays in use.
   if (begin < end) ::madvise(data_.get() + begin, end - begin, MADV_DONTNEED);
 }
 

@@ -19,9 +19,8 @@ SpillPieces::Piece SpillPieces::map(int access, int flags, int file, off_t at) {
   return Piece(data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data));
 }
 
-// Writes a piece to the file and returns the mapping of it there; nullptr: it cannot be written.
-// A write that is refused on a full disk is told here, where stores to a mapping would raise
-// SIGBUS.
+// Writes a piece to the file and returns the mapping of it there; nullptr: it cannot be written. A
+// full disk is found here, where stores to a mapping would raise SIGBUS.
 SpillPieces::Piece SpillPieces::store(const std::byte* piece, std::size_t number) {
   const auto at = static_cast<off_t>(number * kBytes);
   if (number == 0) {

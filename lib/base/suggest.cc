@@ -43,7 +43,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return distance_below(a, b, std::numeric_limits<std::size_t>::max(), rows);
 }
 
-// In a word of less than three letters one wrong letter makes any other word.
+// Nothing is suggested for words of less than three letters: one wrong letter makes any other word.
 NearestName::NearestName(std::string_view word)
     : word_(word), best_(word.size() < 3 ? 0 : word.size() / 3 + 1) {}
 

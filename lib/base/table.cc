@@ -6,7 +6,7 @@
 namespace fkt {
 namespace {
 
-// What text, JSON and CSV write alike; what differs is in the derived classes.
+// The common part of writing text, JSON and CSV; the derived classes have the differences.
 struct PutValue {
   TextWriter& out;
   const TimeFormat& time;
@@ -100,7 +100,7 @@ class TextTable {
     for (const std::size_t i : shown_) width += widths_[i] + parts_[i]->column.separated;
     return width;
   }
-  // The width of what stands in the column, with a blank that separates it.
+  // Returns the width of the column's contents, with a blank that separates it.
   std::size_t least_width(std::size_t i) {
     const Column& column = parts_[i]->column;
     std::size_t width = table_.has_titles() ? column.title.size() : 0;

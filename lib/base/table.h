@@ -27,7 +27,7 @@ namespace fkt {
 
 class Table;
 
-// Values that are written otherwise than a number or a text.
+// Values with a form of their own, which are neither plain numbers nor texts.
 struct Ticks {  // in the unit of the writer's TimeFormat
   std::uint64_t ticks;
 };
@@ -132,9 +132,8 @@ class TableOf : public Table {
 // Writes a line of titles and a line for each row. underlined: a line of dashes below the titles.
 void write_text(TextWriter& out, const Table& table, const TimeFormat& time,
                 bool underlined = false);
-// Writes a line of keys and a line for each row. name: begins every line, with a head line that
-// calls it "table"; an empty line separates the table from what was written before it. Empty: no
-// such column.
+// Writes a line of keys and a line for each row. name: first column of every line, with the key
+// "table"; an empty line separates the table from the text before it. Empty: no such column.
 void write_csv(TextWriter& out, const Table& table, const TimeFormat& time,
                std::string_view name = {});
 
@@ -155,11 +154,13 @@ class JsonReport {
   JsonReport(const JsonReport&) = delete;
   JsonReport& operator=(const JsonReport&) = delete;
 
+  // Write a member: a text, escaped; a number; a time (ticks) in the unit of the report; such a
+  // time, or null.
   void text(std::string_view key, std::string_view value);
   void number(std::string_view key, std::uint64_t value);
   void ticks(std::string_view key, std::uint64_t value);
-  void optional_ticks(std::string_view key, std::optional<std::uint64_t> value);  // or null
-  // on_line: the key begins a line.
+  void optional_ticks(std::string_view key, std::optional<std::uint64_t> value);
+  // Writes a member that is an array with an object for each row. on_line: the key begins a line.
   void rows(std::string_view key, const Table& table, JsonRows rows, bool on_line);
 
  private:

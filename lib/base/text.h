@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Small pieces of messages; std::format is not in GCC 12.
+// Small pieces of messages: numbers, words for a shell.
 #pragma once
 
 #include <charconv>
@@ -21,14 +21,14 @@ inline std::string hex(std::uint64_t value) {
   return "0x" + plain_hex(value);
 }
 
-// Puts a word into quotation marks in which a shell leaves everything as it is.
+// Returns the word in quotation marks in which a shell leaves everything as it is.
 inline std::string shell_quoted(std::string_view word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-// The word as a shell takes it: in quotation marks if it needs them.
+// Returns the word as a shell takes it: in quotation marks if it needs them.
 inline std::string shell_word(std::string_view word) {
   const bool quoted = word.empty() || word.find_first_of(" \t\n'\"$`\\|&;<>()*?[]#~!") != word.npos;
   return quoted ? shell_quoted(word) : std::string(word);

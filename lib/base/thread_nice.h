@@ -6,11 +6,11 @@
 
 namespace fkt {
 
-// The nice value of a thread that prepares or takes over work of another one, which many wait for:
-// that one comes first if there are not enough CPUs.
+// Nice value of helper threads, which read ahead or take over work: if CPUs are scarce, the thread
+// that they work for runs first.
 inline constexpr int kHelperNice = 5;
 
-// Sets the nice value (0 to 19) of the calling thread. A failure is ignored: it is only a wish.
+// Sets the nice value (0 to 19) of the calling thread. A failure is ignored: it costs only speed.
 inline void set_thread_nice(int nice) {
   static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice));
 }

@@ -96,7 +96,7 @@ std::string_view TimeFormat::readable(Digits& room, std::uint64_t ns) const {
   static constexpr std::string_view kUnits[] = {" ns", " us", " ms", " s"};
   std::size_t unit = 0;
   std::uint64_t one = 1;
-  // What would be rounded to 1000 belongs to the next unit.
+  // A value that would be rounded to 1000 is written in the next unit.
   while (unit + 1 < std::size(kUnits) && (ns + one / 2) / one >= 1000) {
     one *= 1000;
     unit++;

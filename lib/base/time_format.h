@@ -37,7 +37,7 @@ class TimeFormat {
   void right(TextWriter& out, std::uint64_t ticks, std::size_t width) const;
   std::string text(std::uint64_t ticks) const;
   std::uint64_t ns(std::uint64_t ticks) const;
-  // Returns how many ticks make one of what round times are multiples of: a cycle, or a ns.
+  // Returns the ticks of the unit of which round times are multiples: a cycle, or a ns.
   double ticks_of_round() const { return unit_ == TimeUnit::cycles ? 1 : 1 / ns_per_tick_; }
   // Returns the time in the unit, rounded to an integer. Not for readable times.
   std::uint64_t whole(std::uint64_t ticks) const;

@@ -7,7 +7,7 @@
 
 namespace fkt {
 
-// Returns an empty file, open for reading and writing.
+// Returns an empty file, open for reading and writing. Error (io): none can be made in that folder.
 Result<UniqueFd> unnamed_file();
 
 }  // namespace fkt

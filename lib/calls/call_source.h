@@ -27,20 +27,23 @@ using ReadProgress = std::function<bool(std::uint64_t done, std::uint64_t total)
 
 class CallSource {
  public:
-  // Opens a recording or a log. path "-": standard input.
+  // Opens a recording or a log. path "-": standard input. Error: the file cannot be read, or is
+  // neither of the two.
   static Result<CallSource> open(const std::string& path);
 
   // Returns the recording; nullptr if this is a KFT log.
   const Trace* trace() const { return trace_ ? &*trace_ : nullptr; }
   double ticks_per_second() const;
-  // Zero of all times shown (ticks).
+  // Returns the clock (ticks) that is shown as time zero.
   std::uint64_t start() const { return analysis_ ? analysis_->start() : 0; }
 
   // Chooses the part that counts; call once, before read(). A KFT log always counts as a whole.
   void select(const Selection& selection);
-  // Reads everything once. `observer` may be nullptr.
+  // Reads everything once. observer: gets the spans; may be nullptr. Stops without an error when
+  // `progress` returns false. Error: the log cannot be read.
   Status read(SpanObserver* observer, const ReadProgress& progress);
-  // Reads a recording once, and `states` with it, which must be of analysis().
+  // Reads a recording once, and fills in `states`, which must be of analysis(). Precondition: this
+  // is not a KFT log.
   Status read(TaskActivity& states, const ReadProgress& progress);
 
   // Valid from select() on, complete after read().

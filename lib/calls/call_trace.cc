@@ -183,7 +183,7 @@ void CallTrace::print(const Line& line) {
   out_.put('\n');
 }
 
-// Prints the lines of what was before `clock` that are not of calls.
+// Prints the lines of events before `clock` that are not of calls.
 void CallTrace::print_moments(std::uint64_t clock) {
   constexpr std::uint64_t kNsPerUs = 1000;
   if (moments_ == nullptr) return;

@@ -80,7 +80,7 @@ class Ends {
     open_of(call).push_back({call.function, call.entry, durations_.size()});
     durations_.push_back(kUnseen);
   }
-  // The exits of those behind it were not seen.
+  // The exits of the calls after it were not seen.
   void end(const KftCall& call) {
     std::vector<Open>& open = open_of(call);
     const auto deepest =

@@ -8,10 +8,10 @@
 //
 // Times are in microseconds. Delta "0" or "no exit": the exit was not seen. PID "-1", or one
 // followed by "i": the call ran in an interrupt. If the head has the line kKftZeroIsShort, as those
-// that fkt_kd writes, Delta "0" is a call of less than 1 us. Delta "entry" and "exit": each end
-// of a call has its own line. An exit ends the latest open entry with its function and PID. Delta
-// "-2": the functions of a stack, none of whose exits was seen. Lines that are no call are counted,
-// and the number of the first one is kept.
+// that fkt_kd writes, Delta "0" is a call of less than 1 us. Delta "entry" and "exit": each end of
+// a call has its own line. An exit ends the latest open entry with its function and PID. Delta
+// "-2": the functions of a stack, none of whose exits was seen. Other lines are counted, and the
+// number of the first one is kept.
 #pragma once
 
 #include <fkt/kft_text.h>

@@ -99,8 +99,8 @@ void KftMoments::add_stack(const Event& event) {
   add_frame(entered);
 }
 
-// What lies in what is known for each thread; an interrupt's functions are taken for those of the
-// thread that it interrupts.
+// Only the order of entries and exits of each thread is known, so an interrupt's functions count as
+// those of the thread that it interrupts.
 void KftMoments::find_callers() {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> open;
   for (Line& line : lines_) {

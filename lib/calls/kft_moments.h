@@ -23,8 +23,8 @@ class KftMoments {
   // Reads this part of the recording, which must outlive this object.
   KftMoments(const Trace& trace, const ReadRange& range);
 
-  // Writes the lines of what was before `clock` (ticks) and was not written yet. us: microseconds
-  // of a time since the log's begin.
+  // Writes the lines of events before `clock` (ticks) that were not written yet. us: converts a
+  // clock (ticks) to microseconds since the log's begin.
   void write_before(std::uint64_t clock, TextWriter& out,
                     const std::function<std::uint64_t(std::uint64_t clock)>& us);
 

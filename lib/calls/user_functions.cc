@@ -12,7 +12,7 @@ std::uint64_t waited_in(const OpenSpan& call) {
 
 }  // namespace
 
-// The calls that were open have ended unseen; they are told of again.
+// The calls that were open have ended unseen; reopen() is called for those that continue.
 void UserFunctions::restart(const Checkpoint& /*checkpoint*/, const CheckpointMapping& /*places*/) {
   open_.clear();
   free_.clear();

@@ -37,7 +37,7 @@ struct UserFunctionRow {
 
 class UserFunctions : public SpanObserver {
  public:
-  // types: of the spans that it will be told of; must stay valid.
+  // types: of the spans that it will get; must outlive this object.
   explicit UserFunctions(const SpanTypes& types) : types_(types) {}
 
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;

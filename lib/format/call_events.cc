@@ -20,7 +20,7 @@ std::optional<CallEvent::Bits> bits_of(const Field* field) {
 }
 
 bool is_call(const EventType& type) {
-  // What is made of it may have a word more.
+  // The events made of it may have one word more.
   if (type.words && *type.words >= FKT_VAR_MASK) return false;
   const bool sets_thread = (type.id & ~0xfU) == FKT_E_SWITCH_R;
   return type.role == Role::point && !sets_thread && bits_of(type.field(FieldUse::key)) &&
@@ -47,7 +47,8 @@ CallEvent call_event(const EventType& type, std::size_t number) {
   return call;
 }
 
-// Returns the fields of what is made of the event; late: it has a word more, which `extra` names.
+// Returns the fields of the begin or end made of the event. late: it has one more word, which
+// `extra` names.
 std::vector<Field> made_fields(const EventType& type, const CallEvent& call, const char* extra) {
   const bool late = extra != nullptr;
   std::vector<Field> fields;

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Events of whole calls: written when a call has ended, with the fields `begin` and `duration`
-// (FieldUse). A reader takes each of them for two events, the begin and the end of a span, in the
-// place of which they are: lib/read/page_splitter.h. Whatever reads events then needs no rule of
-// its own for them.
+// SPDX-License-Identifier: GPL-2.0-only Events of whole calls: written when a call has ended, with
+// the fields `begin` and `duration` (FieldUse). Readers replace each of them by two events, the
+// begin and the end of a span (lib/read/page_splitter.h), so that programs that read events need no
+// rule for them.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +12,15 @@
 
 namespace fkt {
 
-// One such event. What is made of it has one of two forms. If the event has no other fields, and
-// its key fits the argument, then the argument is the key, and no words follow. Else argument and
-// words are copies of the event's. A late begin or end has one word more, before the others: the
-// time of the begin (ticks), or the duration (ticks).
+// A call event and the events made of it. If it has no other fields and its key fits the argument,
+// the argument is the key and no words follow; else argument and words are copied (`copies`). A
+// late begin or end has one word in front: the begin's time, or the duration (ticks).
 struct CallEvent {
   std::uint16_t id = 0;  // in the file; the end that is made of it has it too
   std::uint16_t begin = 0;
   std::uint16_t late_begin = 0;  // the call had begun before the place where this begin is
   std::uint16_t late_end = 0;    // the call had ended before the place where this end is
-  bool copies = false;           // the second form
+  bool copies = false;           // argument and words are copied
   bool counted = false;          // the argument says how many words follow
   unsigned words = 0;            // that the three fields need
   // A field as EventType::value() reads it: the word, shifted left and then right.

@@ -459,7 +459,8 @@ bool Catalogue::finish_lines() {
   return by_key_ <= kMostByKey;
 }
 
-// Counts what a line is about to give to an event. Returns false when the sum exceeds kMostByKey.
+// Counts the fields, layers or spans that a line is about to give to an event. Returns false when
+// the sum exceeds kMostByKey.
 bool Catalogue::has_room(std::size_t more) {
   if (by_key_ <= kMostByKey) by_key_ += more;
   return by_key_ <= kMostByKey;

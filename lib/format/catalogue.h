@@ -53,12 +53,12 @@ enum class FieldType {
 constexpr bool is_signed(FieldType type) {
   return type == FieldType::s || type == FieldType::d;
 }
-// Returns whether the value is bytes, over as many words as they need, and no number.
+// Returns whether the value is an array of bytes, which may take several words, and not a number.
 constexpr bool is_bytes(FieldType type) {
   return type == FieldType::bytes || type == FieldType::ip6;
 }
 
-// What a field is for, apart from being shown.
+// The use of a field, apart from being shown.
 enum class FieldUse : std::uint8_t {
   none,
   key,       // tells types of spans apart, such as the number of a function
@@ -79,20 +79,20 @@ struct Field {
 
 enum class Role { point, begin, end };
 
-// Fields of the events whose key is one of these numbers.
+// Fields of the events whose key is in [first, last].
 struct KeyedFields {
   std::uint64_t first = 0, last = 0;
   std::vector<Field> fields;
 };
 
-// The layer of events whose key is one of these numbers.
+// The layer of events whose key is in [first, last].
 struct KeyedLayer {
   std::uint64_t first = 0, last = 0;
   unsigned layer = 0;  // bit number
 };
 
-// What events whose key is one of these numbers are to a span that is on no stack, such as a
-// request to a disk: begun and ended on any CPU and by any task.
+// Role of the events whose key is in [first, last] in asynchronous spans, which begin and end on
+// any CPU and in any task, such as a request to a disk.
 struct KeyedAsync {
   std::uint64_t first = 0, last = 0;
   Role role = Role::point;  // begin or end
@@ -110,7 +110,7 @@ struct EventType {
   // Words after the event word; nothing: variable, the argument says how many.
   std::optional<unsigned> words;
   std::vector<Field> fields;
-  // What the catalogue's lines "values" say of its events; ascending by key.
+  // The catalogue's lines "values" about its events; ascending by key.
   std::vector<KeyedFields> values{};
   // Likewise of lines "in".
   std::vector<KeyedLayer> layers{};

@@ -13,7 +13,7 @@ class Definitions {
  public:
   // Adds the lines that are new. Returns these, in their order.
   std::string add(std::string_view lines);
-  // All lines, in the order in which they were added.
+  // Returns all lines, in the order in which they were added.
   const std::string& lines() const { return lines_; }
   bool empty() const { return lines_.empty(); }
 

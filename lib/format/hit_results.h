@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What a recording's instruments have counted: FKT_SEC_INSTRUMENTS.
+// SPDX-License-Identifier: GPL-2.0-only The counts of a recording's instruments:
+// FKT_SEC_INSTRUMENTS.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace fkt {
 
-// Why hits were missed: the section's word for a value of enum fkt_missed (fkt/ioctl.h), and what
-// reports say for the word. Words that are not known stay as they are.
+// Return the section's word for a value of enum fkt_missed (fkt/ioctl.h), and the reports' text for
+// such a word. Unknown words are returned as they are.
 std::string missed_word(unsigned reason);
 inline constexpr std::string_view kMissedOwn = "own";  // left out, not missed
 std::string_view missed_text(std::string_view word);

@@ -14,8 +14,8 @@ namespace fkt {
 
 struct HitResults;
 
-// Returns what the text of a section says; a discarded value if it is no JSON, or nests deeper than
-// any section does: such a value could not be written again, because that recurs.
+// Returns the JSON value of a section's text; a discarded value if it is not JSON, or nests deeper
+// than any section does: writing such a value would recurse too deeply.
 nlohmann::json parse_json(std::string_view text);
 // Returns JSON text in which bytes that are no UTF-8 are replaced by U+FFFD.
 std::string dump_json(const nlohmann::json& json);
@@ -23,7 +23,8 @@ std::string dump_json(const nlohmann::json& json);
 // The values of all clocks at one moment, as the members "start" and "end" of sections hold them.
 nlohmann::json clock_pair_json(const fkt_clocks& clocks);
 
-// What HitResults::to_json() has written. Members that are missing or of another type are ignored.
+// Returns the results that HitResults::to_json() has written. Members that are missing or of
+// another type are ignored.
 HitResults hit_results_of(const nlohmann::json& json);
 
 }  // namespace fkt

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What the sections of a recording say: machine, command, clocks, tasks, names, totals, and the
-// checkpoints of a slice.
+// SPDX-License-Identifier: GPL-2.0-only The contents of a recording's sections: machine, command,
+// clocks, tasks, names, totals, and the checkpoints of a slice.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +69,7 @@ struct CpuTotals {
   std::uint32_t cpu = 0;
   std::uint64_t events = 0, lost = 0, discarded = 0, overwritten = 0, pages = 0;
   std::uint64_t gap_from = 0, gap_lost = 0;  // a gap still open at the end; 0: none
-  // How many more ends of calls belong on this CPU than events of calls were written on it
+  // Calls that ended on this CPU with their event written on another one, minus the reverse
   // (lib/read/split_pages.h).
   std::int64_t ends_more = 0;
 

@@ -25,11 +25,12 @@ class NumberNames {
     const auto& names = compat ? syscalls32_ : syscalls_;
     return number < names.size() ? std::string_view(names[number]) : std::string_view();
   }
-  // Text for a system call without a name; the number may be negative: "sys_512", "sys_-1".
+  // Returns the text for a system call without a name; the number may be negative: "sys_512",
+  // "sys_-1".
   static std::string syscall_number(std::uint64_t number, bool compat) {
     return (compat ? "sys32_" : "sys_") + std::to_string(static_cast<std::int64_t>(number));
   }
-  // Devices of an interrupt line, from the file's table of interrupts.
+  // Returns the devices of an interrupt line, from the file's table of interrupts.
   std::string_view irq(std::uint64_t number) const;
 
   // A device's number in the kernel (dev_t): "8:1".

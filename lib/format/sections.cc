@@ -19,8 +19,7 @@ constexpr std::uint64_t kMaxUnpackedBytes = 256 << 20;
 // How far behind a damaged header the next section is searched for (bytes): a large index may be in
 // between.
 constexpr std::uint64_t kMostSkipped = 256 << 20;
-// How much of what looks like sections is checked in a file in vain (bytes), before the search
-// ends.
+// The search for the next section ends after this many bytes of invalid candidates were checked.
 constexpr std::uint64_t kMostCheckedInVain = 1 << 30;
 
 Error damaged(const Section& section, const char* why) {

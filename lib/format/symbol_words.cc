@@ -12,7 +12,7 @@
 namespace fkt {
 namespace {
 
-// The words of a configuration that could be functions' names too.
+// Words of KFT's language that may also be names of functions.
 constexpr std::array<std::string_view, 25> kKftWords = {
     "new",   "begin", "end",      "trigger",   "start",      "stop",      "entry",
     "exit",  "time",  "filter",   "mintime",   "maxtime",    "noints",    "onlyints",

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Addresses and names of the kernel's symbols in texts, each translated into the other: what KFT's
-// addr2sym and sym2addr did with logs and configurations.
+// SPDX-License-Identifier: GPL-2.0-only Translates addresses in texts into names of the kernel's
+// symbols, and names into addresses, for logs and configurations of KFT.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace fkt {
 
-// Puts names in the place of addresses.
+// Replaces addresses by names.
 class AddressWords {
  public:
   explicit AddressWords(Symbols symbols);
@@ -30,7 +29,7 @@ class AddressWords {
   std::uint64_t first_ = ~0ULL;  // the lowest address of a function
 };
 
-// Puts addresses in the place of names of functions.
+// Replaces names of functions by addresses.
 class NameWords {
  public:
   explicit NameWords(Symbols symbols);
@@ -40,7 +39,7 @@ class NameWords {
   // begin with "#" stay as they are. So do names of several functions, which are kept for
   // ambiguous().
   std::string translated(std::string_view line);
-  // Names that have been met and stand for several addresses, with these.
+  // Returns the names in the lines so far that have several addresses, with these.
   const std::map<std::string, std::vector<std::uint64_t>>& ambiguous() const { return ambiguous_; }
 
  private:

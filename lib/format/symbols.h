@@ -29,8 +29,8 @@ void sort_by_address(std::vector<Symbol>& symbols);
 class Symbols {
  public:
   Symbols() = default;
-  // Takes a copy of an FKT_SEC_SYMBOLS section, whose checksum must match (else: damaged). What
-  // does not unpack or is no list of symbols in spite of that holds none.
+  // Takes a copy of an FKT_SEC_SYMBOLS section, whose checksum must match (else: damaged). If the
+  // payload cannot be unpacked or is not a list of symbols, there are none.
   static Result<Symbols> of(const Section& section);
   // Parses the lines of such a section. Error (damaged): a line that does not begin with an
   // address.

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What an instrument does with the hits that its condition keeps, as users write it:
+// SPDX-License-Identifier: GPL-2.0-only The action of an instrument on the hits that its condition
+// keeps, as users write it:
 //
 //   record | count | stack | prime | start | stop | snapshot | nothing
 //   histogram(VALUE[, by KEY])   VALUE, KEY: as in conditions; the buckets are powers of two
@@ -51,7 +51,7 @@ inline bool gives_values(const Action& action) {
   return action.records() || action.kind == Action::Kind::handler;
 }
 
-// As users write it: "count".
+// Returns the action as users write it: "count".
 std::string_view action_name(Action::Kind kind);
 
 // column: of the text's first character. Error (usage): what is wrong and in which column.

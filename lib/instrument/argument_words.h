@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Where a function finds its arguments: the x86-64 calling convention of the System V ABI.
+// The registers of a function's arguments: the x86-64 calling convention of the System V ABI.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,9 @@ struct ArgumentLayout {
   std::string on_stack;
 };
 
+// Returns the registers of the prototype's arguments. btf: has the prototype's types.
 ArgumentLayout lay_out_arguments(const Btf& btf, const Prototype& prototype);
-// Error (usage): the function cannot be called through.
+// Returns an Error (usage) if the function cannot be called through, with the reason.
 Status may_call_through(const ArgumentLayout& layout);
 
 }  // namespace fkt

@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned kMaxTypeDepth = 32;
 constexpr unsigned kMostMembers = 1 << 16;
 
-// libbpf writes to stderr what it also returns.
+// libbpf would also write its errors to stderr.
 int say_nothing(libbpf_print_level, const char*, va_list) {
   return 0;
 }

@@ -64,19 +64,23 @@ struct Prototype {
 
 class Btf {
  public:
-  // The running kernel's, without its modules. Error (io): it has none.
+  // Returns the types of the running kernel, without its modules. Error (io): it describes none.
   static Result<Btf> of_kernel();
-  // A loaded module's, whose types may refer to those of `this`.
+  // Returns the types of a loaded module, which may refer to those of `this`, the kernel's. Error
+  // (io): it describes none.
   Result<Btf> of_module(const std::string& module) const;
-  // An ELF file's (vmlinux).
+  // Returns the types of an ELF file (vmlinux). Error (io): it describes none.
   static Result<Btf> of_file(const std::string& path);
+  // Returns the types in a copy of the bytes of a .BTF section. Error (io): they describe none.
   static Result<Btf> from_bytes(ByteView bytes);
-  // Without any function or type.
+  // Returns a description without any function or type.
   static Btf of_nothing();
 
-  // Error (usage): there is no function with this name, or several with different types.
+  // Returns the prototype of the function. Error (usage): there is no function with this name, or
+  // several with different types; (format): its description is damaged.
   Result<Prototype> prototype(std::string_view function) const;
-  // Names of the functions in the set, sorted, without duplicates. Of a module: its own only.
+  // Returns the names of the functions in the set, sorted, without duplicates. Of a module: its own
+  // only.
   std::vector<std::string> functions(const NameSet& names) const;
 
   // Resolves typedefs and qualifiers of `id`. A structure that is only declared here is looked up
@@ -96,7 +100,7 @@ class Btf {
   // Returns whether the type is an array of characters, or a pointer to any.
   bool may_be_text(TypeId id) const;
 
-  // "struct file *": as in C, without qualifiers.
+  // Returns the type's name as in C, without qualifiers: "struct file *".
   std::string name(TypeId id) const;
 
  private:

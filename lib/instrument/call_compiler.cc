@@ -28,8 +28,9 @@ class CallCompiler {
                context.probe_arguments),
         tests_context_{names_, context.ticks_per_second, context.flags} {}
 
-  // Of a place where everything is known at once. what: it is, for messages.
-  // rules: called when it is known whether the tracepoint's own record is used, with its bytes.
+  // Compiles the single program of a place where all values are known at the hit. what: the place,
+  // for messages. rules: returns the kernel's limits; called with the size of the tracepoint's
+  // record, 0 if it is not used.
   template <class Rules>
   Result<PointProgram> compile_at_once(const Rules& rules, const std::string& what) {
     const Error none{ErrorCode::usage, what + " has no return value and no duration"};
@@ -84,9 +85,9 @@ class CallCompiler {
     std::optional<std::uint16_t> kept = {};  // the word of the first program that has it
   };
 
-  // What a part of the condition asks.
+  // The times at which the values of a part of the condition are known.
   struct Needs {
-    bool entry = false, exit = false;  // what is known then only
+    bool entry = false, exit = false;  // uses values that are known only then
 
     Needs operator|(Needs other) const { return {entry || other.entry, exit || other.exit}; }
   };
@@ -94,11 +95,12 @@ class CallCompiler {
   bool is_user() const { return place_ == CallNames::Place::user; }
   const ExpressionNode& node(std::uint32_t at) const { return instrument_.condition->nodes()[at]; }
   static bool is_test(const ExpressionNode& node) {
-    return node.kind != Kind::all && node.kind != Kind::any && node.kind != Kind::no;
+    return node.kind != Kind::conjunction && node.kind != Kind::disjunction &&
+           node.kind != Kind::negation;
   }
 
   Status bind_values() {
-    // They say only which types the values have that the condition asks for.
+    // The values are not recorded: they only declare types for the condition.
     if (is_user() && !gives_values(instrument_.action)) return Done{};
     for (const FetchedValue& value : instrument_.values) {
       if (is_result_of_void(value)) continue;
@@ -139,7 +141,7 @@ class CallCompiler {
     builder.emit(one.bound.fetch, key_bytes(one.bound.fetch));
   }
 
-  // The first program: keeps what only it knows.
+  // The first program: keeps values known only at the entry.
   void keep_measured(ProgramBuilder& builder) {
     for (Measured& one : measured_) {
       if (!one.bound.is_known_at_entry_only()) continue;
@@ -190,7 +192,7 @@ class CallCompiler {
     for (std::size_t i = 0; i < nodes.size(); i++) {
       if (!is_test(nodes[i])) {
         needs_[i] = needs_[nodes[i].left];
-        if (nodes[i].kind != Kind::no) needs_[i] = needs_[i] | needs_[nodes[i].right];
+        if (nodes[i].kind != Kind::negation) needs_[i] = needs_[i] | needs_[nodes[i].right];
         continue;
       }
       Result<HitTest> test = bind_test(nodes[i], tests_context_);
@@ -204,7 +206,7 @@ class CallCompiler {
     return Done{};
   }
 
-  // Finds whether the call's task is asked for.
+  // Finds whether cputime or depth is used, which need the call's task.
   Status find_task_words() {
     const auto of_task = [](const HitTest& test) {
       return test.left.is_of_task() || (test.right && test.right->is_of_task());
@@ -236,9 +238,9 @@ class CallCompiler {
     return test.right ? of(test.left) | of(*test.right) : of(test.left);
   }
 
-  // Finds the parts that are joined by "&&", and which program asks them.
+  // Finds the parts that are joined by "&&", and the program that evaluates each.
   void split(std::uint32_t at) {
-    if (node(at).kind == Kind::all) {
+    if (node(at).kind == Kind::conjunction) {
       split(node(at).left);
       split(node(at).right);
     } else {
@@ -251,10 +253,10 @@ class CallCompiler {
     const auto kept = kept_results_.find(at);
     if (kept != kept_results_.end()) return write_test(builder, kept->second, wanted, otherwise);
     const ExpressionNode& one = node(at);
-    if (one.kind == Kind::no) return write(builder, one.left, !wanted, otherwise);
+    if (one.kind == Kind::negation) return write(builder, one.left, !wanted, otherwise);
     if (is_test(one)) return write_test(builder, tests_[at], wanted, otherwise);
     // One operand decides alone if it is what ends the evaluation: false for "&&", true for "||".
-    const bool ending = one.kind == Kind::any;
+    const bool ending = one.kind == Kind::disjunction;
     if (ending != wanted) {
       const Status left = write(builder, one.left, wanted, otherwise);
       return left ? write(builder, one.right, wanted, otherwise) : left;
@@ -315,7 +317,7 @@ class CallCompiler {
       return Done{};
     }
     const Status kept = keep(builder, one.left);
-    return kept && one.kind != Kind::no ? keep(builder, one.right) : kept;
+    return kept && one.kind != Kind::negation ? keep(builder, one.right) : kept;
   }
 
   // Emits 1 or 0, and makes the part a test of this word.

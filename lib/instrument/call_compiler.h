@@ -56,13 +56,13 @@ struct CallContext {
 };
 
 // Error (usage): the function cannot be called through and context.by_probe is false; it has no
-// such argument, or what is asked makes no sense of its type; with the column where there is one.
+// such argument, or a value or comparison does not suit its type; with the column if there is one.
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context);
 
-// The first program only, which emits what is recorded when the function is entered. Arguments that
-// are on the stack cannot be asked for. Error (usage): the function has no such argument, or what
-// is asked makes no sense of its type or is not known at the entry.
+// Compiles the first program only, which emits the recorded values at the function's entry.
+// Arguments on the stack cannot be used. Error (usage): the function has no such argument, or a
+// value does not suit its type or is not known at the entry.
 Result<CallPrograms> compile_entry(const Instrument& instrument, const Prototype& function,
                                    const CallContext& context);
 
@@ -73,22 +73,21 @@ struct PointProgram {  // of a place where everything is known at once
   bool uses_record = false;
 };
 
-// The program of an instruction, which has registers (lib/instrument/registers.h). Error (usage):
-// what is asked is not known there.
+// Compiles the program of an instruction, whose values are registers (lib/instrument/registers.h).
+// Error (usage): a value is not known there.
 Result<PointProgram> compile_instruction(const Instrument& instrument, const CallContext& context);
 
-// The program of a user program's function at its entry, or of its probe (fkt/user_hit.h): the
-// first one of the pair. Error (usage): what is asked is not known there.
+// Compiles the program of a user program's function at its entry, or of its probe (fkt/user_hit.h):
+// the first one of the pair. Error (usage): a value is not known there.
 Result<CallPrograms> compile_user_entry(const Instrument& instrument, const CallContext& context);
 
-// Both programs of a user program's function whose exits or calls are recorded (fkt/user_hit.h).
-// Error (usage): what is asked is not known there.
+// Compiles both programs of a user program's function whose exits or calls are recorded
+// (fkt/user_hit.h). Error (usage): a value is not known there.
 Result<CallPrograms> compile_user_call(const Instrument& instrument, const CallContext& context);
 
-// point: the tracepoint's arguments. Error (usage): it passes a structure by value, or what is
-// asked is not known there; with the column where there is one.
-// record: the tracepoint's own record, whose fields are names too and precede arguments that are
-// called so; nullptr: it has none.
+// Compiles the program of a tracepoint. point: its arguments. record: its own record, whose fields
+// precede arguments of the same name; nullptr: it has none. Error (usage): it passes a structure by
+// value, or a value is not known there; with the column if there is one.
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
                                    const CallContext& context, const PointRecord* record);
 

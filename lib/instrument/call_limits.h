@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a condition says of a call without being asked: limits outside of which it is false.
+// Limits that follow from a condition: it is false for calls outside of them, so these can be
+// dropped without running the program.
 #pragma once
 
 #include <cstdint>

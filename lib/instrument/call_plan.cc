@@ -20,11 +20,10 @@ constexpr std::string_view kNeverReturn[] = {
 #include <fkt/never_return.def>
 #undef FKT_NEVER_RETURNS
 };
-// What the kernel's side calls while it runs a program: its own calls would be mixed with the
-// traced ones.
+// Functions that FKT calls to run a program: tracing them would record FKT's own calls.
 constexpr std::string_view kCalledByPrograms[] = {"copy_from_kernel_nofault",
                                                   "copy_from_kernel_nofault_allowed"};
-// What a place calls the module "the kernel itself".
+// Module name by which a place means the kernel itself.
 constexpr std::string_view kKernel = "vmlinux";
 
 // A function as the kernel's lists call it. module: empty for the kernel itself.
@@ -160,7 +159,7 @@ class CallPlanner {
     return btf->prototype(symbol.name);
   }
 
-  // What is known of a function's arguments.
+  // The types of a function's arguments, or the reason why they are not known.
   struct Described {
     const Btf* btf = nullptr;  // always set
     Prototype prototype;       // without arguments if they are not known

@@ -45,7 +45,7 @@ class TraceableFunctions {
  public:
   explicit TraceableFunctions(std::string available_filter_functions,
                               std::string_view blacklist = {});
-  // Returns how many of this name there are.
+  // Returns the number of functions with this name.
   unsigned count(std::string_view name, std::string_view module) const;
   // Returns false if a function of this name is known to take no probe.
   bool can_be_probed(std::string_view name) const;
@@ -72,7 +72,7 @@ struct CallPlanSources {
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
   const FlagNames& flags = FlagNames::none();  // of all instruments
-  // How many functions may have a return probe; if more need one, none has.
+  // Most functions with a return probe; if more need one, none gets one.
   std::size_t most_probes = 0;
 };
 

@@ -36,7 +36,7 @@ struct EventLayout {
   std::string name;
   std::vector<EventField> fields;  // without those that all events have ("common_pid")
 
-  // Error (damaged): the text is not such a file.
+  // Parses the text of such a file. Error (damaged): it has another form.
   static Result<EventLayout> parse(std::string_view format);
   // Returns nullptr if there is no such field.
   const EventField* find(std::string_view field) const;

@@ -15,12 +15,12 @@
 namespace fkt {
 
 struct Fetch {
-  // Where it begins.
+  // The source of the first value.
   fkt_from from = FKT_FROM_WORD;
   std::uint8_t index = 0;       // of the hit's word; enum fkt_context
   std::uint16_t parameter = 0;  // of FKT_FROM_CONTEXT
   std::uint64_t constant = 0;   // of FKT_FROM_CONST
-  // Of memory: this word of the hit, shifted left, is added to where it begins.
+  // Of memory: this word of the hit, shifted left, is added to the first value.
   struct Index {
     std::uint8_t word = 0, shift = 0;
     bool has_base = true;  // false: it begins at 0
@@ -36,13 +36,13 @@ struct Fetch {
   std::uint8_t bits = 64;        // of the value
   bool is_text = false;          // the operand is a text's address
   std::uint32_t text_bytes = 0;  // of the array that the text is in; 0: not known
-  // Of a tracepoint's own record: the field at `offset` has the low 16 bits of an offset to which
-  // this is added, and to that the record's address.
+  // For a text in a tracepoint's own record: the low 16 bits of the field at `offset`, plus this
+  // number, are the text's offset in the record.
   std::optional<std::int32_t> text_base;
   TypeId type = 0;
 };
 
-// What follows a path from a word of the hit.
+// The word of the hit at which a path begins.
 struct FetchRoot {
   std::uint8_t word = 0, words = 1;  // a structure in registers may have two
   TypeId type = 0;
@@ -54,6 +54,7 @@ enum class TextRule : std::uint8_t {
   never,    // the number
 };
 
+// Returns how to fetch the value at the end of the path. text: whether it is a text or a number.
 // Error (usage): the path does not exist, or its end is not a single value.
 Result<Fetch> resolve_path(const Btf& btf, const FetchRoot& root, const FieldPath& path,
                            TextRule text);

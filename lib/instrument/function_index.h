@@ -20,14 +20,14 @@ class FunctionIndex {
   // symbols: of the running kernel and its modules; they must outlive this object.
   explicit FunctionIndex(std::span<const Symbol> symbols);
 
-  // All functions, in the symbols' order.
+  // Returns all functions, in the symbols' order.
   std::span<const Symbol* const> all() const { return functions_; }
-  // Those that are called so, likewise.
+  // Returns the functions with this name, in the same order.
   std::vector<const Symbol*> named(std::string_view name) const;
-  // The address of the symbol behind an address: no function goes on there. The largest number if
-  // there is none.
+  // Returns the address of the next symbol after an address, at which a function at that address
+  // ends at the latest; the largest number if there is none.
   std::uint64_t next_symbol(std::uint64_t address) const;
-  // Error (usage): no function is called so, and which name may have been meant.
+  // Returns an Error (usage): there is no function with this name; it suggests a similar one.
   Error none_called(std::string_view name) const;
 
  private:

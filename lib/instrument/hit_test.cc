@@ -39,7 +39,7 @@ constexpr ContextName kContexts[] = {
     {"cgroup", FKT_CONTEXT_CGROUP, 64},
 };
 
-// What is measured of a call's task.
+// Names of values that are measured of a call's task.
 struct CallName {
   std::string_view name;
   HitValue::Source source;
@@ -51,7 +51,7 @@ constexpr CallName kCallNames[] = {
     {"depth", HitValue::Source::depth, FKT_CALL_DEPTH},
 };
 
-// What leads to a file.
+// A type of arguments that lead to a file.
 struct FileType {
   std::string_view name;
   fkt_file_of kind;
@@ -393,7 +393,7 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   if (named != arguments.end()) i = static_cast<std::size_t>(named - arguments.begin());
   if (i >= arguments.size()) {
     std::vector<std::string> names;
-    // What is known of every hit can be a value, too, unless it is a text.
+    // Properties of every hit, such as its CPU, may be recorded values, too, except texts.
     for (const ContextName& known : kContexts) {
       if (record_ != nullptr || !path.steps.empty() || known.context == FKT_CONTEXT_TASK) continue;
       if (known.name == path.root) return context_value(known.context, known.bits);

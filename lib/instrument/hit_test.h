@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// One comparison of a condition, bound to the words of a call's hit, and the instructions that it
-// becomes.
+// SPDX-License-Identifier: GPL-2.0-only One comparison of a condition, bound to the words of a
+// call's hit, and its instructions.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +49,7 @@ struct HitValue {
 
 constexpr std::uint16_t kIp6Bytes = 16;
 
-// What the names mean for one function, for an instruction in it, or for a tracepoint.
+// The meaning of names at one function, at an instruction in it, or at a tracepoint.
 class CallNames {
  public:
   // call: the whole of it, or its exit; function: an entry, or a tracepoint.
@@ -73,13 +72,15 @@ class CallNames {
   const Btf& btf() const { return btf_; }
   // Returns the value with this name or path. Error (usage): there is none.
   Result<HitValue> value(const FieldPath& path, TextRule text) const;
-  // As above, but only arguments, or an instruction's registers, and paths from them.
+  // Same as value(), but only for arguments, or an instruction's registers, and paths from them.
   Result<HitValue> argument(const FieldPath& path, TextRule text) const;
+  // Same as value(), but for the call's result and paths from it.
   Result<HitValue> result(const FieldPath& path, TextRule text) const;
-  // The inode number of the file that an argument leads to. Error (usage): it leads to none.
+  // Returns the inode number of the file that an argument leads to. Error (usage): there is none.
   Result<HitValue> file_number(const FieldPath& path) const;
-  // The first 8 of the 16 bytes of an address of IP version 6: a structure in6_addr, or an array in
-  // a tracepoint's own record. Error (usage): it is none.
+  // Returns the first 8 of the 16 bytes of an address of IP version 6: a structure in6_addr, or an
+  // array in a tracepoint's own record. of_result: the path begins at the call's result. Error
+  // (usage): it is not such an address.
   Result<HitValue> ip6_address(const FieldPath& path, bool of_result) const;
   // Returns whether the value may be the address of a text.
   bool may_be_text(const HitValue& value) const;
@@ -87,7 +88,7 @@ class CallNames {
  private:
   Result<Fetch> probe_argument(const FieldPath& path) const;
   Result<HitValue> user_argument(const FieldPath& path, TextRule text) const;
-  // Gives a number of a user program the type that is said of it.
+  // Gives a number of a user program the type that a recorded value declares for it.
   HitValue with_type(HitValue value, const FieldPath& path) const;
 
   const Btf& btf_;
@@ -116,10 +117,12 @@ struct TestContext {
   const FlagNames& flags;
 };
 
-// Binds a comparison, a flag or a chance. Error (usage): it does not suit the types.
+// Binds a comparison, a flag or a chance. Error (usage): an unknown name, or a comparison that the
+// types do not allow; it begins with the column.
 Result<HitTest> bind_test(const ExpressionNode& node, const TestContext& context);
 
-// Adds the instructions that continue at `otherwise` unless the test's result is `wanted`.
+// Adds the instructions that continue at `otherwise` unless the test's result is `wanted`. Error
+// (usage): the program has no room for the test's text.
 Status write_test(ProgramBuilder& builder, const HitTest& test, bool wanted,
                   ProgramBuilder::Label otherwise);
 

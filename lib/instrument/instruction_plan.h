@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Where in the running kernel an instrument on an instruction is, with its program.
+// SPDX-License-Identifier: GPL-2.0-only Finds the address of an instrument on an instruction in the
+// running kernel, with its program.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct InstructionPlanSources {
   const FlagNames& flags = FlagNames::none();  // of all instruments
 };
 
-// Precondition: the instrument's place is of kind instruction. Error (usage): there is no such
-// function, or several are called so; the offset is outside of it; what is asked is not known
-// there.
+// Returns the plan. Precondition: the instrument's place is of kind instruction. Error (usage):
+// there is no such function, or several have this name; the offset is outside of it; a value is not
+// known there.
 Result<InstructionPlan> plan_instruction(const Instrument& instrument,
                                          const InstructionPlanSources& sources);
 

@@ -15,11 +15,11 @@ struct KeepChildren {
   std::uint32_t levels = 0;   // below the recorded call, at most; 0: all
   std::uint32_t percent = 0;  // of its duration, at least; 0: all
 
-  // Parses "", "3", "10%" or "3,10%". Error (usage): what would be right.
+  // Parses "", "3", "10%" or "3,10%". Error (usage): another form; it names the right ones.
   static Result<KeepChildren> parse(std::string_view text);
-  // As parse() takes it.
+  // Returns the rule in the form that parse() takes.
   std::string text() const;
-  // Behind sentences about the recorded calls.
+  // Returns the rule as a clause: "with each of them, however short they are, the calls ...".
   std::string words() const;
 };
 

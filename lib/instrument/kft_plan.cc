@@ -90,7 +90,7 @@ class Planner {
     return name;
   }
 
-  // What mintime and maxtime are of: in conditions, and in words.
+  // The duration that mintime and maxtime limit: its name in conditions, and its description.
   const char* time() const { return says(FKT_KFT_CPUTIME) ? "cputime" : "duration"; }
   const char* took() const { return says(FKT_KFT_CPUTIME) ? "were on the CPU for" : "took"; }
 
@@ -292,8 +292,8 @@ class Planner {
     return group;
   }
 
-  // Of what several groups fit, the first one has the calls: those with an own minimum, then single
-  // names, then longer patterns.
+  // Returns the groups in their order of precedence, because a function belongs to the first group
+  // that fits: those with a minimum of their own, then single names, then longer patterns.
   Result<std::vector<Group>> groups() const {
     std::vector<Group> own, listed;
     for (std::uint32_t i = 0; i < config_->function_count; i++) {

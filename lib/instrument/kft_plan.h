@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What a configuration of KFT (fkt-kft(5), fkt/kft_parse.h) comes to: instruments, and what a
-// recorder does besides.
+// SPDX-License-Identifier: GPL-2.0-only Turns a configuration of KFT (fkt-kft(5), fkt/kft_parse.h)
+// into instruments and settings of the recorder.
 #pragma once
 
 #include <chrono>
@@ -21,16 +20,16 @@ struct KftPlan {
   std::vector<std::string> instruments;
   // The recording begins at this time since the machine's start; nothing: at once, or with a hit.
   std::optional<std::chrono::nanoseconds> begins_at;
-  // It ends so long after its begin.
+  // Time after its begin at which it ends.
   std::optional<std::chrono::nanoseconds> lasts;
-  // It ends when so many calls are recorded; of a flight recorder: so many of the newest ones are
-  // kept.
+  // Number of recorded calls at which it ends; of a flight recorder: number of the newest calls
+  // that are kept.
   std::optional<std::uint64_t> most_calls;
-  // Calls that recorded calls bring along; nothing: none.
+  // The rule of --keep-children; nothing: there is none.
   std::optional<KeepChildren> keep;
   bool waits_for_hit = false;  // an instrument's action is start
   bool overwrites = false;     // it is a flight recorder
-  // What it does, in plain words: a sentence each.
+  // A description for users: sentences.
   std::vector<std::string> explanation;
 };
 

@@ -35,8 +35,8 @@ struct LayerFile {
   unsigned bit = 0;
   std::vector<LayerLine> lines;
 
-  // path: where the text is from, for messages. Error (usage): "PATH:LINE:COLUMN: ...": what is
-  // wrong and what should stand there.
+  // Parses the text of a layer file. path: of the file, for messages. Error (usage):
+  // "PATH:LINE:COLUMN: ..." with what was expected there.
   static Result<LayerFile> parse(std::string_view text, const std::string& path);
 };
 

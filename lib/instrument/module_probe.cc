@@ -93,10 +93,11 @@ bool is_word(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_name_character);
 }
 
-// What is recorded in these layers is FKT's own; their bits switch it.
+// The events of these layers are FKT's own, so a probe cannot be in them.
 constexpr unsigned kOwnLayers[] = {FKT_L_SYSTEM, FKT_L_FKT, FKT_L_PROCESS};
 
-// By name, or by its bit's number. Error: why a probe cannot be in it.
+// Returns the bit of the layer with this name or bit. Error (usage): there is none, or no probe can
+// be in it.
 Result<unsigned> probe_layer(std::string_view text) {
   unsigned bit = 0;
   const Catalogue& catalogue = Catalogue::builtin();

@@ -98,7 +98,7 @@ class PlaceParser {
     switch (place_.kind) {
       case Place::Kind::call:
       case Place::Kind::function:
-        return has_group;  // as the user likes
+        return has_group;  // optional
       case Place::Kind::system_call:
         return false;
       default:

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What can be recorded at a place, for users to read: the names that values and conditions know,
-// with their types.
+// SPDX-License-Identifier: GPL-2.0-only Text for users about the values at a place: the names for
+// values and conditions, with their types.
 #pragma once
 
 #include <string>

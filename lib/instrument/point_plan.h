@@ -33,7 +33,7 @@ struct PointPlan {
 
   std::vector<Taken> taken;  // by name
   std::vector<LeftOut> left_out;
-  // Tracepoints that were planned without their own records, and why.
+  // Tracepoints that were planned without their own records, with the reasons.
   std::vector<LeftOut> by_arguments;
 };
 
@@ -48,7 +48,8 @@ struct PointPlanSources {
   std::function<const Btf*(std::string_view module)> types;
   double ticks_per_second = 1e9;
   const FlagNames& flags = FlagNames::none();  // of all instruments
-  // Returns the record that the module makes of a tracepoint. Error: none, and why. May be empty.
+  // Returns the record that the module makes of a tracepoint. Error: it makes none, with the
+  // reason. The function may be empty.
   std::function<Result<PointRecord>(const std::string& event)> record{};
   // A name that both a field and an argument have means the argument. An instrument that uses only
   // arguments is planned without the record, because making one at each hit takes time.

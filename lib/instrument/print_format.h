@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What the line "print fmt" of a tracepoint's file "format" says of its fields: the names of their
-// values, and whether they are addresses or hexadecimal numbers.
+// SPDX-License-Identifier: GPL-2.0-only Finds in the line "print fmt" of a tracepoint's file
+// "format" the names of its fields' values, and whether fields are addresses or hexadecimal
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace fkt {
 
-// print: the text behind "print fmt: ". What is not understood changes nothing.
+// print: the text after "print fmt: ". Parts in an unknown form are ignored.
 void apply_print_format(std::string_view print, std::span<EventField> fields);
 
 // Returns the value of an expression of constants in C: numbers, casts, and the operators

@@ -65,8 +65,8 @@ Fetch ProgramBuilder::push_address(const Fetch& operand) {
   return address;
 }
 
-// What begins at none of the hit's words. The stack has it then, and `operand` continues from
-// there.
+// Pushes a first value that is not a word of the hit: an indexed address, or a constant. Returns
+// the operand that continues from there.
 Fetch ProgramBuilder::push_begin(const Fetch& operand) {
   fkt_insn insn{};
   insn.op = FKT_OP_PUSH;

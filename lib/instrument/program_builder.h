@@ -19,7 +19,7 @@ namespace fkt {
 class ProgramBlock {
  public:
   ProgramBlock() : ProgramBlock({}, {}, 0) {}
-  // words: that it emits at most.
+  // words: most words that it emits.
   ProgramBlock(const std::vector<fkt_insn>& insns, const std::vector<std::string>& texts,
                std::uint16_t words);
 
@@ -38,6 +38,7 @@ class ProgramBuilder {
   using Label = std::size_t;
   static constexpr Label kDrop = 0;
 
+  // Returns a label that is not placed yet.
   Label new_label();
   // Places the label at the next instruction.
   void place(Label label);
@@ -45,13 +46,16 @@ class ProgramBuilder {
   // Adds an instruction, after those that push the pointers to its operand.
   void add(fkt_op op, const Fetch& operand);
   void add(const fkt_insn& insn, const Fetch& operand);
+  // Adds an instruction without an operand, or whose pointers are already pushed.
   void add(const fkt_insn& insn) { insns_.push_back(insn); }
+  // Adds an instruction that always continues at the label.
   void add_jump(Label target);
   // Makes the last instruction continue at the label.
   void last_jumps_to(Label target);
   // Emits the operand. Of a text: text_bytes bytes from the address that the operand is, a multiple
   // of 8.
   void emit(const Fetch& operand, std::uint16_t text_bytes);
+  // Emits a constant as one word.
   void emit_number(std::uint64_t number);
   // Emits bytes of a tracepoint's own record as they are, padded with zeros to whole words.
   struct RecordBytes {
@@ -59,12 +63,13 @@ class ProgramBuilder {
     std::uint32_t record_bytes = 0, offset = 0, size = 0;
   };
   void emit_record_bytes(const RecordBytes& bytes);
-  // Emits 8 bytes of the record. word: of the hit: the record's address.
+  // Emits 8 bytes of the record. word: the hit's word with the record's address; offset: bytes.
   void emit_record_word(std::uint8_t word, std::uint32_t offset);
 
   // Returns the text's number. Error (usage): it is too long, or there are too many.
   Result<std::uint16_t> text(std::string_view text);
 
+  // Returns the number of words emitted so far.
   std::uint16_t words() const { return words_; }
   // Precondition: every label that is jumped to was placed behind the jump. Two paths that emitted
   // different numbers of words have been made equal with set_words(). Error (usage): the program is

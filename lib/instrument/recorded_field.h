@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the words of an event are that a program emits.
+// Describes the words of an event that a program emits.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct RecordedField {
   ValueNames names{};                 // of the values
 };
 
-// What the program of a histogram emits.
+// The words that the program of a histogram emits.
 struct MeasuredValue {
   RecordedField value;
   std::optional<RecordedField> key;
@@ -44,14 +44,16 @@ struct MeasuredValue {
 constexpr std::uint16_t kTextBytes = 32;      // of a recorded text whose size is not known
 constexpr std::uint16_t kMostTextBytes = 64;  // of one whose array's size is known
 
-// Bytes of a text that is recorded, and of a text or number that is a histogram's key.
+// Return the number of bytes, a multiple of 8, that a recorded text takes; and that a text or
+// number takes as a histogram's key.
 std::uint16_t text_bytes(const Fetch& fetch);
 std::uint16_t key_bytes(const Fetch& fetch);
 
-// A word that a call's first program keeps for the second.
+// Returns how the second program of a call fetches word `number` that the first one has kept. like:
+// how the value was fetched, for its sign and bits.
 Fetch kept_word(std::uint16_t number, const Fetch& like);
 
-// How a number of a tracepoint's own record is shown, unless it is asked for otherwise.
+// Returns how a number of a tracepoint's own record is shown, unless the user chooses otherwise.
 RecordedField::Kind kind_of(const EventField& field, const Fetch& fetch);
 
 }  // namespace fkt

@@ -9,14 +9,15 @@
 
 namespace fkt {
 
-// What a path to a register begins with.
+// Root of a path to a register.
 constexpr std::string_view kRegisterRoot = "regs";
 
-// What the steps of the path, from `first` on, lead to: each goes through a pointer to words of 8
-// bytes. start: where they begin. Error (usage): a step is not [N], or there are too many.
+// Returns how to fetch the value of the path's steps from `first` on, which start at `start`: each
+// [N] loads word N (8 bytes) behind the pointer. Error (usage): not [N], or too many steps.
 Result<Fetch> follow_words(Fetch start, const FieldPath& path, std::size_t first, TextRule text);
 
-// path: its root is kRegisterRoot. Error (usage): there is no such register, or the path is none.
+// Returns how to fetch the value of a path whose root is kRegisterRoot. Error (usage): no such
+// register, or a step that follow_words() refuses.
 Result<Fetch> resolve_register(const FieldPath& path, TextRule text);
 
 }  // namespace fkt

@@ -167,7 +167,7 @@ class UserFile::Reader {
     if (offset) file_.functions_.push_back({std::string(name), *offset, chooses});
   }
 
-  // Returns where in the file what is at this address is; nothing: it is not there.
+  // Returns the offset in the file of this address; nothing: it is not in the file.
   std::optional<std::uint64_t> offset_of(std::uint64_t address, bool is_code) const {
     for (const Segment& segment : segments_) {
       if (segment.is_code != is_code || address < segment.address ||
@@ -192,7 +192,8 @@ class UserFile::Reader {
     }
   }
 
-  // base: where the section is by which addresses are corrected that a later link has moved.
+  // base: address of the section .stapsdt.base, by which addresses are corrected that a later link
+  // has moved.
   void add_probe(std::string_view note, std::optional<std::uint64_t> base) {
     std::uint64_t
         addresses[3];  // of the probe, of that section when it was compiled, of its counter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Programs and libraries whose functions instruments are on: found by name, and read (ELF).
+// Programs and libraries with functions for instruments: found by name, and read (ELF).
 #pragma once
 
 #include <fkt/call_hit.h>
@@ -19,10 +19,10 @@ namespace fkt {
 
 struct UserFunction {
   std::string name;  // without a version
-  // Of its first instruction in the file (bytes).
+  // Offset of its first instruction in the file (bytes).
   std::uint64_t offset = 0;
-  // It chooses another function when a program is loaded (IFUNC), and is not called otherwise.
-  // A library may have an older version of the same name that is a plain function.
+  // An IFUNC resolver: called when the program is loaded to choose the function. A library may have
+  // an older version of the same name that is a plain function.
   bool chooses = false;
 };
 
@@ -47,7 +47,7 @@ struct UserProbe {
   std::vector<UserArgument> arguments;
 };
 
-// How a program reads the argument from the registers of a hit. Precondition: it is known.
+// Returns how a program fetches the argument from the registers of a hit. Precondition: is_known.
 Fetch fetch_of(const UserArgument& argument);
 
 // Parses the arguments of a probe as its note has them: "8@%rbp -4@%eax".
@@ -55,22 +55,23 @@ std::vector<UserArgument> parse_user_arguments(std::string_view text);
 
 class UserFile {
  public:
-  // Also reads the file with its symbols that a package of debug symbols has installed. Error (io):
-  // it cannot be read; (usage): it is no program or library that this processor runs.
+  // Opens the file and reads its functions and probes, and symbols from a separate file that a
+  // package of debug symbols has installed. Error (io): it cannot be read; (usage): it is no
+  // program or library for this processor.
   static Result<UserFile> open(const std::string& path);
 
   const std::string& path() const { return path_; }
   // The last part of the path.
   std::string_view name() const;
   int fd() const { return fd_.get(); }
-  // Sorted by name, then by offset; each pair of both stands there once.
+  // Sorted by name, then by offset, without duplicates.
   std::span<const UserFunction> functions() const { return functions_; }
   // Of all providers, by name; a probe has several places if the compiler repeats its code.
   std::span<const UserProbe> probes() const { return probes_; }
-  // Its functions have stacks that they move (Go): the kernel cannot see their returns.
+  // Returns whether its functions move their stacks (Go): the kernel cannot see their returns.
   bool moves_stacks() const { return moves_stacks_; }
-  // C++ exceptions may pass through its functions, of which the kernel then sees no return: they
-  // end the program.
+  // Returns whether C++ exceptions may pass through its functions. An exception that passes through
+  // a function with a return probe ends the program.
   bool has_exceptions() const { return handles_exceptions_ && (uses_cxx_ || throws_); }
 
  private:
@@ -86,18 +87,18 @@ class UserFile {
   bool throws_ = false;              // it has that library's code
 };
 
-// Where names of programs and libraries are looked up.
+// The folders in which names of programs and libraries are looked up.
 struct UserPaths {
   std::string programs;                // folders with colons between, as in $PATH
   std::string cache;                   // the bytes of /etc/ld.so.cache; empty: there is none
   std::vector<std::string> libraries;  // folders
 
-  // Those of this process.
+  // Returns the paths of this process.
   static UserPaths of_system();
 };
 
-// Returns the path of the file that is called so: the name itself if it begins with "/"; else, if
-// ".so" is in it, a library, and otherwise a program. Error (usage): there is none.
+// Returns the path of the file with this name: the name itself if it begins with "/"; else that of
+// a library if the name contains ".so", or of a program. Error (usage): there is none.
 Result<std::string> find_user_file(const std::string& name, const UserPaths& paths);
 
 // Returns the path that the loader's cache has for a library of 64-bit programs; empty: none.

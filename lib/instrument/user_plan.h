@@ -35,9 +35,9 @@ struct UserPlanSources {
   std::size_t most = 0;                        // places
 };
 
-// Precondition: the instrument's place is of kind user_function or user_probe. Of functions at the
-// same place in the file, the first one is taken. Error (usage): none fits, none that fits can be
-// taken, or too many can.
+// Returns the plan. Precondition: the instrument's place is of kind user_function or user_probe. Of
+// functions at the same offset in the file, the first one is taken. Error (usage): none fits, none
+// that fits can be recorded, or too many can.
 Result<UserPlan> plan_user(const Instrument& instrument, const UserPlanSources& sources);
 
 }  // namespace fkt

@@ -12,7 +12,7 @@
 namespace fkt {
 namespace {
 
-// The colours of the 2005 report's figure, in shades that are readable on white and on black.
+// Shades that are readable on white and on black.
 constexpr std::string_view kBufferStyle = R"(<style>
   svg { background: #fff; font-family: sans-serif; }
   text { fill: #222; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The overview as a picture: how many events a second each CPU had, by layer, and where events are
-// missing (2005 report, figure 9). As SVG, or as text for a terminal.
+// missing. As SVG, or as text for a terminal.
 #pragma once
 
 #include <cstdint>

@@ -109,12 +109,12 @@ class Binder {
       BoundExpression::Node& node = bound_.nodes_.emplace_back();
       node.left = source.left;
       node.right = source.right;
-      if (source.kind == ExpressionNode::Kind::all) {
-        node.kind = Kind::all;
-      } else if (source.kind == ExpressionNode::Kind::any) {
-        node.kind = Kind::any;
-      } else if (source.kind == ExpressionNode::Kind::no) {
-        node.kind = Kind::no;
+      if (source.kind == ExpressionNode::Kind::conjunction) {
+        node.kind = Kind::conjunction;
+      } else if (source.kind == ExpressionNode::Kind::disjunction) {
+        node.kind = Kind::disjunction;
+      } else if (source.kind == ExpressionNode::Kind::negation) {
+        node.kind = Kind::negation;
       } else if (const Status status = comparison(source, node); !status) {
         return status.error();
       }
@@ -269,7 +269,7 @@ class Binder {
       const std::size_t at = open.back();
       open.pop_back();
       const ExpressionNode& source = expression_.nodes()[at];
-      if (source.kind == ExpressionNode::Kind::all) {
+      if (source.kind == ExpressionNode::Kind::conjunction) {
         open.push_back(source.right);
         open.push_back(source.left);
       } else if (source.kind == ExpressionNode::Kind::comparison && has_bounds(at)) {

@@ -56,9 +56,9 @@ class BoundExpression {
   };
   struct Node {
     enum class Kind : std::uint8_t {
-      all,
-      any,
-      no,
+      conjunction,
+      disjunction,
+      negation,
       ids,  // tests that depend only on the event's id: state
       layer,
       name,
@@ -69,7 +69,7 @@ class BoundExpression {
       duration,
       argument,
     };
-    Kind kind = Kind::all;
+    Kind kind = Kind::conjunction;
     std::uint64_t layers = 0;  // of Kind::layer: a bit for each layer that is selected
     Comparison comparison = Comparison::equal;
     std::uint32_t left = 0, right = 0;

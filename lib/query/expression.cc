@@ -275,12 +275,13 @@ class ExpressionParser {
   }
   void advance() { token_ = lexer_.next(); }
 
-  std::uint32_t any(unsigned depth) { return chain(Kind::any, TokenKind::either, depth); }
+  std::uint32_t any(unsigned depth) { return chain(Kind::disjunction, TokenKind::either, depth); }
 
   // Parses operands of one kind that are separated by tokens of the kind `between`.
   std::uint32_t chain(Kind kind, TokenKind between, unsigned depth) {
     const auto operand = [&] {
-      return kind == Kind::any ? chain(Kind::all, TokenKind::both, depth) : one(depth);
+      return kind == Kind::disjunction ? chain(Kind::conjunction, TokenKind::both, depth)
+                                       : one(depth);
     };
     std::uint32_t left = operand();
     while (!error_ && token_.kind == between) {
@@ -299,7 +300,7 @@ class ExpressionParser {
     if (token_.kind == TokenKind::no) {
       advance();
       ExpressionNode node;
-      node.kind = Kind::no;
+      node.kind = Kind::negation;
       node.left = one(depth + 1);
       return error_ ? 0 : add(std::move(node));
     }

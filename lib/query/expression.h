@@ -1,17 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Parser of the expressions with which users select events; the result is a tree. What the names
-// mean in a recording is found out by lib/query/bound_expression.h.
+// SPDX-License-Identifier: GPL-2.0-only Parser of the expressions with which users select events;
+// the result is a tree. lib/query/bound_expression.h looks up the names in a recording.
 //
-//   expression = all { "||" all }
-//   all        = one { "&&" one }
-//   one        = "!" one | "(" expression ")" | FIELD OPERATOR value
-//   OPERATOR   = "==" "!=" "<" "<=" ">" ">=" "~" (fits the pattern) "!~"
-//   value      = 42 | -2 | 0x2a | 1.5ms (ns us ms s) | -ENOENT | "text" | 'text' | word
+//   expression  = conjunction { "||" conjunction }
+//   conjunction = one { "&&" one }
+//   one         = "!" one | "(" expression ")" | FIELD OPERATOR value
+//   OPERATOR    = "==" "!=" "<" "<=" ">" ">=" "~" (fits the pattern) "!~"
+//   value       = 42 | -2 | 0x2a | 1.5ms (ns us ms s) | -ENOENT | "text" | 'text' | word
 //
 // The condition of an instrument (ExpressionSyntax::hit) has more: a field, and a word that is a
 // value, may lead through structures (lib/query/field_path.h); and
 //
-//   one        = FLAG | 1/N | ...    another instrument set the flag; one hit in N, by chance
+//   one         = FLAG | 1/N | ...    another instrument set the flag; one hit in N, by chance
 #pragma once
 
 #include <cstdint>
@@ -44,9 +43,9 @@ struct Literal {
 };
 
 struct ExpressionNode {
-  enum class Kind : std::uint8_t { all, any, no, comparison, flag, chance };
+  enum class Kind : std::uint8_t { conjunction, disjunction, negation, comparison, flag, chance };
   Kind kind = Kind::comparison;
-  std::uint32_t left = 0, right = 0;  // operands of all and any; no has only `left`
+  std::uint32_t left = 0, right = 0;  // operands; negation has only `left`
   std::string field;                  // of a comparison; the flag's name
   Comparison comparison = Comparison::equal;
   Literal value;                                   // of a comparison; chance: the number N
@@ -86,8 +85,8 @@ bool is_name_character(char c);
 // Returns an Error (usage) that begins with the column: "column 12: ...".
 Error at_column(std::size_t column, const std::string& what);
 
-// Splits the column off a message of at_column(). Returns 0, and leaves the message, if it has
-// none.
+// Removes the column from a message of at_column() and returns it. Returns 0, and leaves the
+// message unchanged, if it has none.
 std::size_t take_column(std::string_view& message);
 
 // Returns an error if a time is compared with a number that has no unit; zero needs none.

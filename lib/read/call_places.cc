@@ -14,8 +14,8 @@ struct CallPlaces::Run {
   std::uint32_t pid = 0;
 };
 
-// What is known of the items up to one: enough where no event was lost and no call ended before the
-// event that precedes its own. `entirely` says that it was not enough: the page has to be read.
+// State of a walk over the items. It is enough if no event was lost and no call ended before the
+// event that precedes its own; else `entirely` is set, and the page must be read with PageSplitter.
 // The clocks of items are those of PageSplitter's.
 class CallPlaces::Walked {
  public:

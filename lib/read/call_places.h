@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Which calls of a page have their begin or their end in another page, and whether a page has a
-// place for one: what lib/read/page_splitter.h says of a page that it has read, without keeping
-// what is in the page, in a third of the time.
+// place for one. Same results as those of lib/read/page_splitter.h in a third of the time, because
+// the page's contents are not kept.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class CallPlaces {
     std::uint32_t number = 0;  // the caller's own
     bool has_place = false;    // the answer
   };
-  // Answers for each of the calls whether it has a place in the page, as PageSplitter::has_place()
-  // does. Changes the order of the queries.
+  // Sets for each query whether its call has a place in the page; next: as in
+  // PageSplitter::has_place(). Changes the order of the queries.
   void answer(const Page& page, const fkt_page_header* next, std::span<Query> queries);
 
  private:

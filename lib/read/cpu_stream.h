@@ -27,7 +27,8 @@ class CpuStream {
   // last one was at `clock` (ticks): a hole after it is then reported as a gap.
   void go_on_from(std::uint64_t clock);
 
-  // Call before the first advance(): takes the pages from there, unless nullptr.
+  // Call before the first advance(): takes the pages from `ahead`, which must outlive this object;
+  // nullptr: reads them itself.
   void read_from(PagesAhead* ahead) { ahead_ = ahead; }
 
   // Moves on to the next event, at first to the first one. Returns false when there is none.
@@ -40,14 +41,14 @@ class CpuStream {
   }
 
   const Event& event() const { return event_; }
-  // As PageDecoder::look_ahead(), of the events behind event(); none from `to` on.
+  // Same as PageDecoder::look_ahead(), of the events after event(); none from `to` on.
   template <class Quiet>
   PageDecoder::Ahead look_ahead(const Quiet& quiet, std::uint32_t most, std::uint64_t until) const {
     if (to_ == 0) return {};
     return decoder_.look_ahead(quiet, most, std::min(until, to_ - 1));
   }
-  // As PageDecoder::take_pair(), of a pair that look_ahead() has found. event() is not updated
-  // before advance(), but for its time.
+  // Same as PageDecoder::take_pair(), of a pair that look_ahead() has found. Until advance(), only
+  // the time of event() is updated.
   bool take_pair(PageDecoder::WholePair& pair) {
     if (!decoder_.take_pair(pair)) return false;
     event_.clock = pair.to;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What is damaged in a recording or missing from it, in the words that all tools use.
+// SPDX-License-Identifier: GPL-2.0-only Describes damage of a recording, or missing parts of it,
+// with the same words in all tools.
 #pragma once
 
 #include <string>

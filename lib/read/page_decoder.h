@@ -107,8 +107,8 @@ class PageDecoder {
 
   // Reads events before the word with the position `until`, as long as they are of the two most
   // common forms (of a fixed number of words, or a whole pair). Calls one(id, clock) for an event,
-  // with its time (ticks), and both(pair, clock) for a pair, with the time of its end. What
-  // follows, whatever it is, is for next().
+  // with its time (ticks), and both(pair, clock) for a pair, with the time of its end. Everything
+  // else must be read with next().
   template <class One, class Both>
   void next_ids(std::uint32_t until, One one, Both both);
 
@@ -125,7 +125,7 @@ class PageDecoder {
     std::uint64_t clock = clock_;
     return look_ahead(quiet, most, until, words, clock);
   }
-  // Moves behind what look_ahead() returns if there is no limit, and returns it.
+  // Skips the events that look_ahead() returns without a limit, and returns them.
   template <class Quiet>
   Ahead pass_over(const Quiet& quiet) {
     const Ahead passed = look_ahead(quiet, ~0U, ~0ULL, words_, clock_);

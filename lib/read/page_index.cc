@@ -61,10 +61,11 @@ class Pending {
   std::uint64_t count_ = 0;
 };
 
-// Pages that were found, of both kinds that a recorder has in the file while it joins pages.
+// The pages found: plain ones and joined ones. Both are in a file whose recorder was killed while
+// it joined pages.
 class FoundOfBothKinds {
  public:
-  // The page's number must not have been before, unless it is a joined one.
+  // Adds a page. A page that is not joined must have a new number.
   void add(const PageRef& page, const fkt_page_header& header) {
     Kind& kind = kinds_[is_joined(header)];
     if (kinds_[0].pages.empty() && kinds_[1].pages.empty()) first_is_joined_ = is_joined(header);
@@ -74,7 +75,7 @@ class FoundOfBothKinds {
   static bool is_joined(const fkt_page_header& header) {
     return header.version != FKT_WIRE_VERSION_UNCHECKED && (header.flags & FKT_PAGE_JOINED) != 0;
   }
-  // Gives those that count (man fkt-file.5).
+  // Sets `found` to the pages of the kind that counts (man fkt-file.5).
   void give(FoundPages& found) {
     Kind& kind = kinds_[first_is_joined_];
     if (first_is_joined_) keep_last(kind);
@@ -89,7 +90,8 @@ class FoundOfBothKinds {
     std::vector<std::uint64_t> defining;
   };
 
-  // Keeps of each number of a CPU the last page: one that was to be moved is whole where it was.
+  // Keeps the last page of each number of a CPU: a page that was being moved is still whole at its
+  // old place.
   static void keep_last(Kind& kind) {
     std::unordered_map<std::uint32_t, std::uint64_t> next;  // number by CPU
     std::unordered_set<std::uint64_t> kept;

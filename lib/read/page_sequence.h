@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What the pages of one CPU, in their order, say of the events that are missing before each of
-// them.
+// SPDX-License-Identifier: GPL-2.0-only Finds the events that are missing before each page of a
+// CPU. The pages are given in their order.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +9,13 @@ namespace fkt {
 
 class PageSequence {
  public:
-  // What is missing between the page before and a page's first event.
+  // The events that are missing between the previous page and a page's first event.
   struct Before {
     bool gap = false;  // something is missing
     std::uint64_t count =
         0;  // how many events the CPU lost there; pages that are missing do not say
   };
-  // What begin() needs of a page.
+  // The data of a page that begin() needs.
   struct Head {
     std::uint64_t seq = 0;   // its number on its CPU
     std::uint64_t lost = 0;  // from its header: events that the CPU had lost at its end
@@ -31,12 +30,12 @@ class PageSequence {
   // A page, or the rest of one, cannot be read.
   void skip() { hole_ = true; }
 
-  // Whether a page was before.
+  // Returns whether a page came before.
   bool has_page() const { return last_seq_.has_value(); }
-  // Whether something since the last event that was read cannot be read.
+  // Returns whether a part after the last event that was read cannot be read.
   bool hole() const { return hole_ && has_page(); }
 
-  // What is missing before `page`, if it comes next.
+  // Returns what is missing before `page`, if it comes next.
   Before before(const Head& page) const {
     Before before;
     const std::optional<std::uint64_t> lost = lost_at(page);
@@ -44,7 +43,7 @@ class PageSequence {
     before.gap = hole() || (last_seq_ && page.seq != *last_seq_ + 1) || before.count > 0;
     return before;
   }
-  // The page comes next.
+  // Moves on to the page. Returns what is missing before it.
   Before begin(const Head& page) {
     const Before before = this->before(page);
     lost_ = page.lost_word ? lost_at(page) : page.lost;

@@ -10,8 +10,8 @@ namespace {
 
 using Words = std::span<const std::uint64_t>;
 
-// Puts argument and words of what is made of the event behind its event word; time: nullptr unless
-// it is late. Returns the argument.
+// Appends the words of the begin or end made of the event. time: the word that a late one has in
+// front; nullptr: it is not late. Returns its argument.
 template <class Put>
 std::uint32_t put_made(const CallEvent& type, const Event& event, const std::uint64_t* time,
                        Put put) {
@@ -46,7 +46,7 @@ MadeEvent made_end(const CallEvent& type, const Event& event) {
   return made;
 }
 
-// What walk_page() finds becomes items, runs and calls.
+// Makes items, runs and calls of the contents of a page; called by walk_page().
 class PageSplitter::Reader {
  public:
   explicit Reader(PageSplitter& splitter) : splitter_(splitter) {}

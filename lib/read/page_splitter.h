@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Splitting a page: each event of a whole call (lib/format/call_events.h) becomes a begin and an
-// end, each at its own time among the other events of the CPU. What reads the page afterwards sees
-// ordinary events in time order.
+// SPDX-License-Identifier: GPL-2.0-only Splits pages: each event of a whole call
+// (lib/format/call_events.h) becomes a begin and an end, each at its own time among the other
+// events of the CPU. Readers of the split page see ordinary events in time order.
 //
 // Where the begin goes: between two events of a CPU, of which the latter is by the thread that
 // called; so it ran there at that time. If that place is not in the page, the begin belongs in
@@ -28,12 +27,13 @@
 
 namespace fkt {
 
-// An event that is made of the event of a call, without its time.
+// A begin or an end that is made of the event of a whole call, without its time.
 struct MadeEvent {
   std::uint16_t id = 0;
   std::uint32_t arg = 0;
   std::vector<std::uint64_t> words;
 };
+// Return the begin and the end that readers see in place of `event`, which is of this type.
 MadeEvent made_begin(const CallEvent& type, const Event& event);
 MadeEvent made_end(const CallEvent& type, const Event& event);
 
@@ -43,7 +43,7 @@ struct OutsideCall {
   std::uint32_t at = 0;    // position of its event word
   std::uint32_t pid = 0;
   std::uint64_t begin = 0, end = 0, number = 0;  // number: of the function
-  // It is about the call's end; if the begin belongs elsewhere too, that comes right before.
+  // The entry is for the call's end. An entry for its begin, if any, directly precedes it.
   bool is_end = false;
 
   std::uint64_t clock() const { return is_end ? end : begin; }
@@ -68,14 +68,16 @@ class PageSplitter {
 
   explicit PageSplitter(const SplitRules& rules) : rules_(rules) {}
 
-  // Reads the page, which must live as long as the splitter uses it. What follows is about it.
+  // Reads the page, which must live as long as the splitter uses it. The functions below are about
+  // the page that was read last.
   void read(const Page& page);
   const std::vector<OutsideCall>& outside() const { return outside_; }
   // Returns whether the call's begin, or its end, has a place in the page, because its thread ran
   // on the page's CPU then, which must not be before the page. next: the page that follows it on
   // its CPU without a gap; nullptr: there is none.
   bool has_place(const OutsideCall& call, const fkt_page_header* next) const;
-  // Returns at most how many words the split page has; others: how many what it is given has.
+  // Returns an upper bound of the split page's words. given: number of events that it gets from
+  // other pages; others: the sum of their words.
   static std::uint64_t most_words(const Page& page, std::uint64_t given, std::uint64_t others);
 
   // Returns the page in its split form. given: what goes into it from other pages, each with a
@@ -112,7 +114,7 @@ class PageSplitter {
     bool late_begin = false;       // `inside`, and in a pair
     bool late_end = false;
   };
-  // What is made and goes before an item; a list for each item.
+  // A begin or end that goes before an item; a list for each item.
   struct Mark {
     enum class Kind : std::uint8_t { begin, late_begin, end };
     std::uint64_t clock = 0;

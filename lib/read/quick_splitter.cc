@@ -17,7 +17,7 @@ constexpr std::size_t kMostMoves = 16;
 
 }  // namespace
 
-// Writes what walk_page() finds. An item is what walk_page() reports at once: an event, or a call.
+// Writes the split page; called by walk_page(). An item is an event, or a call.
 class QuickSplitter::Walker {
  public:
   // words, memory.ends: room for most_words() each.
@@ -140,7 +140,7 @@ class QuickSplitter::Walker {
     written_ = clock;
     written_pid_ = pid_;
   }
-  // Puts what goes before an item at `clock`.
+  // Puts the begins and ends that go before an item at `clock`.
   void before_item(std::uint64_t clock) {
     while (given_left() > 0 && next_given().clock < clock && !given_up_) put_given();
     put_pid(clock);
@@ -216,7 +216,7 @@ std::uint32_t QuickSplitter::Walker::place_of(std::uint64_t clock) const {
 // Returns whether a call can have begun at `clock`, between the word at this position, which ends
 // later, and the one before it.
 bool QuickSplitter::Walker::can_begin_at(std::uint32_t place, std::uint64_t clock) const {
-  // Which of two at one time is the outer one depends on what they are.
+  // The order of two calls at one time is left to PageSplitter.
   if (place == size_ || (place > 0 && ends_[place - 1] == clock)) return false;
   // The begin goes behind a PID word: what is there belongs to the thread that the word names.
   if (is_pid_word(place)) place++;
@@ -265,7 +265,7 @@ inline void QuickSplitter::Walker::put_call(const ToldCall& call, const Event& e
   const std::span<const std::uint64_t> words = made_words(type, event);
   if (call.end >= next_) before_item(at_once ? call.begin : call.end);
   if (at_once) {
-    // What comes from another page and goes into this call has a rule of its own.
+    // A begin or end from another page within this call needs a rule of PageSplitter.
     if (call.end - call.begin >= kMostApart || call.end >= next_) return give_up();
     put_time(call.begin);
     put(made(type, call, event, type.begin, call.begin), call.end);

@@ -245,7 +245,7 @@ void SplitPages::give_one(const Wanted* begin, const Wanted* end, const Page& pa
   if (moves_end || over) given_[any.page].ended.push_back(call.call);
 }
 
-// Tells each page what of its calls is late, and which begins and ends go into it.
+// Lists for each page its late calls, and the begins and ends that go into it.
 void SplitPages::give() {
   Page last;
   std::uint32_t read = kNowhere;

@@ -34,7 +34,7 @@ class SplitPages {
   // Returns a page (its position in TraceData::pages) after checking it. Any number of threads may
   // call it at once.
   Result<Page> page(std::uint32_t number) const;
-  // As Trace::later_calls() and exchanges_ends().
+  // Same as Trace::later_calls() and Trace::exchanges_ends().
   LaterCalls later_calls(std::span<const std::uint32_t> pages) const;
   bool exchanges_ends(std::uint32_t page) const;
 
@@ -47,7 +47,7 @@ class SplitPages {
     bool is_end = false;
     std::uint32_t from = kNowhere;  // page of the event; kNowhere: not in the file
   };
-  // What the splitter must be told of a page:
+  // The arguments of the splitter for a page:
   struct Given {
     std::vector<Moved> moved;                // in the order in which they go into the page
     std::vector<std::uint32_t> late, ended;  // PageSplitter::split()

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Reading the words of a page with events of whole calls, one after the other, for what splits the
-// page (lib/read/page_splitter.h) and for what only asks where calls began and ended
+// SPDX-License-Identifier: GPL-2.0-only Walks over the words of a page with events of whole calls,
+// for splitting the page (lib/read/page_splitter.h) and for finding where its calls began and ended
 // (lib/read/call_places.h).
 #pragma once
 
@@ -50,7 +49,7 @@ struct SplitRules {
   }
 };
 
-// A call as its event tells of it.
+// A call, read from its event.
 struct ToldCall {
   const CallEvent* type = nullptr;
   std::uint64_t begin = 0, end = 0;  // ticks
@@ -60,7 +59,7 @@ struct ToldCall {
   bool end_is_known() const { return end - begin == duration; }
 };
 
-// Returns what the event of a call tells; it must have the words of its fields.
+// Returns the call of an event, which must have the words of its fields.
 [[gnu::always_inline]] inline ToldCall told_call(const CallEvent& type, const Event& event) {
   ToldCall call;
   call.type = &type;
@@ -72,7 +71,7 @@ struct ToldCall {
   return call;
 }
 
-// Where the reading of a page has come to.
+// Position of the walk over a page.
 struct PageWalk {
   std::uint64_t clock = 0;  // ticks
   std::uint32_t at = 0;     // position of the next word

@@ -75,9 +75,9 @@ class Trace {
  public:
   // path "-" is standard input, which is first copied to an unlinked temporary file.
   static Result<Trace> open(const std::string& path);
-  // As open(), for what shows something before all pages of a recording with events of whole calls
-  // have been read once: split() does that, and must have returned before pages or events are read.
-  // It changes pages(), so no other thread may use them meanwhile.
+  // Same as open(), for programs that show something before all pages of a recording with events of
+  // whole calls have been read once. split() reads them, and must have returned before pages or
+  // events are read. It changes pages(), so no other thread may use them meanwhile.
   static Result<Trace> open_unsplit(const std::string& path);
   void split();
   // Opens a file that is mapped already; `name` is used in messages.
@@ -109,8 +109,8 @@ class Trace {
   // Counts a page that page() or a decoder found damaged in integrity(), as events() does with the
   // damaged pages that it reads. Only one thread at a time may call it or iterate events().
   void note_damage(const PageRef& ref, const Error& error) const;
-  // Called by what reads all pages in their order by page(): what is far before this one is taken
-  // out of the process's memory. events() does so by itself.
+  // Call it when reading all pages in order with page(): pages far before this one are taken out of
+  // the process's memory. events() does so by itself.
   void passed(const PageRef& ref) const;
   // Takes all of the file out of the process's memory, from where it is mapped again when it is
   // read. Called between two passes over all pages, of which the second one forgets nothing else.

@@ -40,8 +40,8 @@ struct TraceData {
   }
   // Returns the page, or an error if it is not the one that the index says.
   Result<Page> in_its_place(std::uint32_t number, Result<Page> page) const;
-  // Called by readers that go through the file from its begin, any number of them at once: what is
-  // far before the page at `offset` is taken out of this process's memory.
+  // Called by readers that go through the file from its begin, any number of them at once: pages
+  // far before the one at `offset` are taken out of this process's memory.
   void passed(std::uint64_t offset) const;
   // Takes all pages out of this process's memory; the next pass begins at the first one.
   void forget() const;
@@ -49,9 +49,9 @@ struct TraceData {
   void note(std::string line);
   // Counts and notes, once per page, a page that cannot be read completely.
   void damaged_page(std::uint64_t offset, const Error& error);
-  // Something in the file tells that `total` events of the CPU were lost since its start.
+  // Notes that `total` events of the CPU were lost since the recording's start.
   void set_lost(std::uint32_t cpu, std::uint64_t total);
-  // So many of these were lost before the slice and do not count as its loss.
+  // Notes that `total` events of the CPU were lost before the slice; they do not count as its loss.
   void lost_before(std::uint32_t cpu, std::uint64_t total) { lost_[cpu] = total; }
 
  private:

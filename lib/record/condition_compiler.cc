@@ -22,7 +22,7 @@ bool is_call(const EventType& type) {
   return type.kind == "syscall";
 }
 
-// The TraceInfo that a recording made on this machine would have, as far as names and clock go.
+// Returns the TraceInfo of a recording made on this machine, with only the names and the clock.
 TraceInfo live_info(double ticks_per_second) {
   TraceInfo info;
   info.catalogue = Catalogue::builtin();
@@ -101,11 +101,11 @@ class ConditionCompiler {
     const ExpressionNode& node = expression_.nodes()[index];
     if (node.kind == Kind::comparison) return comparison(node);
     Status written = write(node.left);
-    if (written && node.kind != Kind::no) written = write(node.right);
+    if (written && node.kind != Kind::negation) written = write(node.right);
     if (!written) return written;
-    const fkt_condition_what what = node.kind == Kind::all   ? FKT_CONDITION_AND
-                                    : node.kind == Kind::any ? FKT_CONDITION_OR
-                                                             : FKT_CONDITION_NOT;
+    const fkt_condition_what what = node.kind == Kind::conjunction   ? FKT_CONDITION_AND
+                                    : node.kind == Kind::disjunction ? FKT_CONDITION_OR
+                                                                     : FKT_CONDITION_NOT;
     return add(what);
   }
 
@@ -198,9 +198,9 @@ class ConditionCompiler {
   bool possible(std::uint32_t index, std::uint32_t id, bool wanted) {
     const ExpressionNode& node = expression_.nodes()[index];
     const auto side = [&](std::uint32_t operand) { return possible(operand, id, wanted); };
-    if (node.kind == Kind::no) return possible(node.left, id, !wanted);
+    if (node.kind == Kind::negation) return possible(node.left, id, !wanted);
     if (node.kind == Kind::comparison) return test_possible(node, id, wanted);
-    const bool both = (node.kind == Kind::all) == wanted;
+    const bool both = (node.kind == Kind::conjunction) == wanted;
     return both ? side(node.left) && side(node.right) : side(node.left) || side(node.right);
   }
 

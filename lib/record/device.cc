@@ -194,7 +194,7 @@ Result<std::string> Device::module_probes() const {
     list.bytes = static_cast<__u32>(text.size());
     const int number = call(fd_.get(), FKT_MODULE_PROBES, &list);
     if (number != 0 && number != ERANGE) return error("the modules' probes", number);
-    // Modules may come between two calls.
+    // The list may grow between two calls, when a module is loaded.
     text.resize(list.used);
     if (number == 0) return text;
   }

@@ -17,19 +17,20 @@
 
 namespace fkt {
 
-// What the module makes of a tracepoint's arguments.
+// Layout of the record that fkt_records makes of a tracepoint's arguments.
 struct TracepointRecord {
   std::vector<fkt_record_field> fields;
-  std::uint32_t bytes = 0;  // that each record has
+  std::uint32_t bytes = 0;  // size of a record
 };
 
-// What to do about a module that is not there, behind what is missing.
+// The end of an error message about a missing module.
 inline constexpr const char* kModuleRemedy =
     " (is the module loaded? fkt_doctor says what to type)";
 
 class Device {
  public:
-  // Opens the device and checks that module and tool have the same ABI.
+  // Opens the device and checks that module and tool have the same ABI. Error (io): they have not,
+  // or there is no device, or no permission to open it.
   static Result<Device> open();
 
   int fd() const { return fd_.get(); }
@@ -39,19 +40,23 @@ class Device {
   Status set_pow_pages(std::uint32_t pow);
   // Frees the pages that the module keeps between recordings. Error: a recording is running.
   Status free_buffer();
+  // Starts a recording. Error (io): the module's refusal as a line for the user.
   Status start(const fkt_start& start);
   // Returns the address of the function or instruction that the kernel refused to probe, which made
   // start() fail; 0: it failed for another reason.
   std::uint64_t refused_place() const;
+  // Stops the recording of this open device.
   Status stop();
-  // A step of a flight recorder's snapshot. Error also if the recording has ended.
+  // Takes a step of a flight recorder's snapshot. Error (io): also if the recording has ended.
   Status flight(fkt_flight_step step);
 
   // Returns the first time that the condition became true since the last call; nothing if
   // it did not.
   Result<std::optional<fkt_fired>> fired();
 
-  // Return false if nothing is being recorded. mask: a bit per layer.
+  // Add layers to the recorded ones, remove layers from them, and replace them. mask: a bit per
+  // layer. Return false if nothing is being recorded. Error (io): the recording is another user's,
+  // has no instruments of a layer, or has not begun yet.
   Result<bool> enable(std::uint64_t mask);
   Result<bool> disable(std::uint64_t mask);
   Result<bool> set_mask(std::uint64_t mask);
@@ -60,28 +65,30 @@ class Device {
   // first `first` ones. Call after stop(). Returns false if the kernel no longer has all of them.
   bool index(std::uint64_t first, std::span<fkt_index_entry> entries) const;
 
-  // Of the instrument with this number, in the recording of this open device. cpu: number of a
-  // possible CPU; FKT_ALL_CPUS: all together.
+  // Returns the counts of hits of the instrument with this number, in the recording of this open
+  // device. cpu: number of a possible CPU; FKT_ALL_CPUS: all together.
   Result<fkt_hit_counts> hit_counts(std::uint32_t instrument,
                                     std::uint32_t cpu = FKT_ALL_CPUS) const;
   // Returns an instrument's counts for each possible CPU on which it had hits, ascending by CPU.
   Result<std::vector<fkt_hit_counts>> hit_counts_by_cpu(std::uint32_t instrument) const;
-  // The probes of the loaded modules, as FKT_MODULE_PROBES lists them.
+  // Returns the probes of the loaded modules, as FKT_MODULE_PROBES lists them.
   Result<std::string> module_probes() const;
 
-  // The rows of its histogram, one for each key; also while it is recorded, by any device.
+  // Returns the rows of the instrument's histogram, one for each key. Works during a recording and
+  // after it, for any open device.
   Result<std::vector<fkt_histogram_row>> histogram(std::uint32_t instrument) const;
 
-  // Puts another table of instruments into force (FKT_EXCHANGE). lines: for the catalogue. Returns
-  // its number in the recording. Error: the table before stays in force.
+  // Replaces the recording's table of instruments (FKT_EXCHANGE). lines: for the catalogue. Returns
+  // the new table's number in the recording. Error: the old table stays in use.
   Result<std::uint32_t> exchange(const fkt_instruments& instruments, std::string_view lines);
 
-  // The record that the module makes of this tracepoint's arguments. Error: none, and why;
-  // (absent): the module makes none of any tracepoint.
+  // Returns the layout of the record that fkt_records makes of this tracepoint's arguments. Error
+  // (io): it makes none of this tracepoint; (absent): fkt_records is not loaded, or is of another
+  // version.
   Result<TracepointRecord> point_record(const std::string& tracepoint) const;
 
-  // State of the module and of the recording; of one CPU; and a reading of all clocks at one
-  // moment.
+  // Return the state of the module and of the recording; that of one CPU; and the values of all
+  // clocks at one moment.
   Result<fkt_status> status() const;
   Result<fkt_cpu_status> cpu_status(std::uint32_t cpu) const;
   Result<fkt_clocks> clocks(fkt_clock_source source) const;

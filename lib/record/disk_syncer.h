@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Makes sure that what is written survives a power cut: direct writes into space allocated ahead
-// are lost until the file system's journal has committed the extents.
+// SPDX-License-Identifier: GPL-2.0-only Makes written pages survive a power cut: direct writes into
+// space allocated ahead are lost until the file system's journal has committed the extents.
 #pragma once
 
 #include <chrono>
@@ -21,7 +20,8 @@ namespace fkt {
 class DiskSyncer {
  public:
   // written: returns the number of pages in the file; called by the thread just before it syncs.
-  // sync: returns 0 or errno. tell: called after each sync with the number of pages that are safe.
+  // sync: returns 0 or errno. tell: called after each sync with the number of pages that survive a
+  // power cut.
   using Written = std::function<std::uint64_t()>;
   using Tell = std::function<void(std::uint64_t)>;
   using Sync = std::function<int()>;

@@ -28,9 +28,9 @@ struct KernelSymbols {
   std::string to_lines() const;
 };
 
-// Parses the text of /proc/kallsyms.
+// Parses the text of /proc/kallsyms. Lines of another form are skipped.
 KernelSymbols parse_kallsyms(std::string text);
-// Parses to_lines() of symbols to which no System.map was added.
+// Parses to_lines() of symbols to which no System.map was added. Lines of another form are skipped.
 KernelSymbols parse_symbol_lines(std::string lines);
 
 // Adds the symbols that the text of a System.map has and kallsyms lacks. path: name of the file in

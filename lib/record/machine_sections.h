@@ -12,10 +12,10 @@
 
 namespace fkt {
 
-// Payload of FKT_SEC_MACHINE. cpus: possible CPUs, highest number + 1.
+// Returns the payload of FKT_SEC_MACHINE. cpus: possible CPUs, highest number + 1.
 std::string machine_json(std::uint32_t cpus);
 
-// Payload of FKT_SEC_CLOCKS; start: the clocks' values at the recording's start.
+// Returns the payload of FKT_SEC_CLOCKS. start: the clocks' values at the recording's start.
 std::string clocks_json(fkt_clock_source source, const fkt_clocks& start);
 
 // Which threads of /proc are listed, and under which numbers.
@@ -25,16 +25,17 @@ struct TaskRules {
   std::optional<std::uint32_t> owner;  // only processes of this user
 };
 
-// The line of one thread in FKT_SEC_TASKS; empty: there is no such thread.
+// Returns the line of thread `tid` of process `tgid` in FKT_SEC_TASKS, under its own number, with
+// its newline; empty: there is no such thread.
 std::string task_line_of(std::uint32_t tgid, std::uint32_t tid);
 
-// Payload of FKT_SEC_TASKS: the threads that exist at the call.
+// Returns the payload of FKT_SEC_TASKS: the threads that exist at the call.
 std::string task_lines(const TaskRules& rules);
 
-// Payload of FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
+// Returns the payload of FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
 std::string interrupt_lines();
 
-// Payload of FKT_SEC_SYSCALLS.
+// Returns the payload of FKT_SEC_SYSCALLS.
 std::string syscall_lines();
 
 }  // namespace fkt

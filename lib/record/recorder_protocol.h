@@ -2,7 +2,7 @@
 // Asks a running recorder for something: one request and one answer through a unix socket whose
 // name has the recorder's pid. A file goes with the request. For a snapshot it is the file to
 // write: the asking process opens it, so that its own permissions apply. For instruments it has the
-// text that goes with the command, and then what the recorder says to it.
+// text that goes with the command, and then the recorder's reply.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,7 @@ struct SnapshotAsk {
   std::string name;            // of the file, for messages
 };
 
-// What is wanted of the instruments of the recording.
+// A request about the instruments of the recording.
 struct InstrumentsAsk {
   enum class Command : std::uint8_t {
     list,     // the file gets a line for each, with counts
@@ -46,14 +46,15 @@ struct RecorderAnswer {
   std::string line;  // what was done, or why nothing was
 };
 
-// Messages as they are sent through the socket. The parsers return an error (code format) for what
-// is no such message.
+// Return the message that is sent through the socket, and parse it. Error (format): not such a
+// message.
 std::string to_message(const RecorderAsk& ask);
 Result<RecorderAsk> parse_ask(std::string_view message);
 std::string to_message(const RecorderAnswer& answer);
 Result<RecorderAnswer> parse_answer(std::string_view message);
 
-// The recorder's side. Returns a listening non-blocking socket.
+// The recorder's side. Returns a listening non-blocking socket. Error (io): no socket can be made,
+// or another process has bound this name.
 Result<UniqueFd> listen_for_asks(pid_t recorder);
 // Returns whether the connected process may ask: it runs as root or as our effective user.
 bool may_ask(int connection);
@@ -61,15 +62,20 @@ struct ReceivedAsk {
   RecorderAsk ask;
   UniqueFd file;  // a regular file, open for reading and writing
 };
-// Waits at most a second for the request.
+// Waits at most a second for the request. Error (io): none came, or it came without such a file;
+// (format): the message is not a request.
 Result<ReceivedAsk> receive_ask(int connection);
-// Does not wait and ignores errors: the asking process may have ended.
+// Sends the answer, cut to the longest message. Does not wait and ignores errors: the asking
+// process may have ended.
 void send_answer(int connection, const RecorderAnswer& answer);
 
-// The asking process's side. Returns an error when no such recorder listens.
+// The asking process's side. Returns a connected socket. Error (io): no such recorder listens.
 Result<UniqueFd> connect_to_recorder(pid_t recorder);
+// Sends the request with a descriptor of `file`, which stays open. Error (io): the request is too
+// long, or the recorder has ended.
 Status send_ask(int connection, const RecorderAsk& ask, int file);
-// Waits until the answer arrives.
+// Waits without limit until the answer arrives. Error (io): the recorder has ended before;
+// (format): the message is not an answer.
 Result<RecorderAnswer> receive_answer(int connection);
 
 }  // namespace fkt

@@ -30,7 +30,7 @@
 namespace fkt {
 namespace {
 
-// Root without this capability is not shown the kernel's addresses.
+// Without this capability the kernel hides its addresses from root, too.
 bool may_know_addresses() {
   if (::geteuid() != 0) return false;
   const Result<std::string> status = read_file("/proc/self/status");
@@ -45,7 +45,7 @@ bool may_know_addresses() {
 }
 
 // Adds the numbers of the BPF programs; each program of a boot has a number of its own. Returns
-// false if they are not told.
+// false if the kernel does not list them.
 bool add_programs(std::string& to) {
   bpf_attr attributes{};
   for (;;) {
@@ -129,7 +129,7 @@ std::string SymbolCache::file_of(std::string_view identity) const {
 std::optional<std::string> SymbolCache::find(std::string_view identity) const {
   const std::string file = file_of(identity);
   struct stat status {};
-  // Only root's own file is believed.
+  // Only a file that root owns is used.
   if (::stat(file.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return {};
   const Result<std::string> text = read_file(file);
   if (!text) return {};

@@ -23,7 +23,7 @@ struct SymbolsIdentity {
 
   bool operator==(const SymbolsIdentity&) const = default;
 };
-// Returns nothing if this process may not know them all, or is not root.
+// Returns nothing if this process may not see all of these, or is not root.
 std::optional<SymbolsIdentity> symbols_identity();
 
 class SymbolCache {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// TCP addresses of the other end, and sockets that never block.
+// TCP addresses of sender and receiver, and sockets that never block.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,8 +23,8 @@ struct Address {
 
 inline constexpr std::string_view kScheme = "tcp://";
 
-// Parses "HOST", "HOST:PORT" or "[::1]:PORT"; the default port is FKT_REMOTE_PORT. `option` is the
-// subject of the error (code usage).
+// Parses "HOST", "HOST:PORT" or "[::1]:PORT"; the default port is FKT_REMOTE_PORT. Error (usage):
+// another form. option: subject of its message.
 Result<Address> parse_address(const std::string& option, std::string_view text);
 
 // One of the socket addresses that an Address resolves to.
@@ -38,23 +38,26 @@ struct Endpoint {
   std::uint16_t port() const;
 };
 
-// Resolves the name, which may block. Returns at least one endpoint.
+// Resolves the name, which may block. Returns at least one endpoint. Error (io): the name is
+// unknown, or its server cannot be reached.
 Result<std::vector<Endpoint>> resolve(const Address& address);
 
-// Begins a connection: it is established when the socket is writable and connection_error() is 0.
+// Begins a connection and returns its socket: it is established when the socket is writable and
+// connection_error() is 0. Error (io): no socket, or no way to the endpoint.
 Result<UniqueFd> start_connecting(const Endpoint& endpoint);
 // Returns the errno of the connection attempt, or 0.
 int connection_error(int fd);
 
-// Returns a listening socket; with port 0 the kernel chooses a free one.
+// Returns a listening socket; with port 0 the kernel chooses a free one. Error (io): the port is in
+// use, or the address is not one of this machine.
 Result<UniqueFd> listen_at(const Endpoint& endpoint);
 // Returns the address that the socket is bound to.
 Endpoint local_endpoint(int fd);
-// A connection taken from the listener's queue; fd is invalid when none was waiting.
 struct Accepted {
   UniqueFd fd;
   Endpoint from;
 };
+// Takes a connection from the listener's queue. Accepted::fd is invalid if none was waiting.
 Accepted accept_from(int listener);
 
 }  // namespace fkt::remote

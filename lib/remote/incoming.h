@@ -36,7 +36,7 @@ class Store {
   // The recording is complete and its tail begins at byte `tail_offset`. Returns 0 or errno;
   // EBADMSG when the contents are no recording.
   virtual int finish(std::uint64_t tail_offset) = 0;
-  // The sender gave the recording up.
+  // The sender has dropped the recording.
   virtual void abort() = 0;
 };
 

@@ -19,7 +19,7 @@
 namespace fkt::remote {
 namespace {
 
-// An eavesdropper can try tokens offline: one that a person makes up must be long.
+// An eavesdropper can test tokens offline, so a token that the user chooses must be long.
 constexpr std::size_t kLeastToken = 16;
 constexpr std::size_t kMostToken = 4096;  // most bytes read of a token's file
 
@@ -86,7 +86,7 @@ Result<Token> Token::of(std::string_view text, const std::string& where) {
         fmt::format("{}: a token has at least {} characters (fkt_receive makes a good one)", where,
                     kLeastToken)};
   }
-  // A file of another kind, most likely.
+  // Probably the wrong file.
   const auto is_printable = [](unsigned char c) { return c >= 0x20 && c != 0x7f; };
   if (!std::ranges::all_of(text, is_printable)) {
     return Error{ErrorCode::usage, where + ": a token is printable text in one line"};

@@ -18,12 +18,12 @@ inline constexpr const char* kTokenVariable = "FKT_TOKEN";  // the environment v
 
 class Token {
  public:
-  // Makes a new token: 128 random bits in hexadecimal.
+  // Returns a new token: 128 random bits in hexadecimal. Error (io): no random numbers.
   static Result<Token> fresh();
-  // Makes a token from the user's `text`, without blanks around it. `where` is the subject of
-  // errors. Error (code usage): the text is so short that it could be found by trying.
+  // Returns a token of the user's `text`, without blanks around it. where: subject of errors. Error
+  // (usage): the text is short enough to be guessed, or not printable text in one line.
   static Result<Token> of(std::string_view text, const std::string& where);
-  // Reads a token from a file.
+  // Reads a token from a file. Error (io): it cannot be read; (usage): as of().
   static Result<Token> read(const std::string& file);
 
   const std::string& text() const { return text_; }
@@ -34,9 +34,11 @@ class Token {
 };
 
 using Nonce = std::array<std::uint8_t, FKT_REMOTE_NONCE_BYTES>;
+// Returns a number for one use. Error (io): no random numbers.
 Result<Nonce> random_nonce();
 
-// Sets the message's proof, computed from its other fields, which must be set before.
+// Set the message's proof, computed from its other fields, which must be set before. challenge: the
+// nonce that the other side has sent.
 void prove(const Token& token, const Nonce& challenge, fkt_remote_hello& hello);
 void prove(const Token& token, const Nonce& challenge, const fkt_remote_hello& hello,
            fkt_remote_answer& answer);

@@ -18,7 +18,7 @@ namespace {
 using AnswerIn = Column::In;
 constexpr std::size_t kAnswerTime = 12;  // width of the columns of times
 
-// has_switches: without them, what is known of a thread are its spans, and not whether it ran.
+// has_switches: without switches the spans of a thread are known, but not whether it ran.
 std::string part_text(const CommandUse::Part& part, const Analysis& analysis, bool has_switches) {
   using What = CommandUse::What;
   const std::string in =
@@ -38,11 +38,11 @@ std::string part_text(const CommandUse::Part& part, const Analysis& analysis, bo
     case What::sleeps:
       break;
   }
-  if (part.waker == TaskActivity::kNobody) return "asleep" + in;
+  if (part.waker == TaskActivity::kNoWaker) return "asleep" + in;
   return "asleep" + in + ", woken by " + waker_name(analysis, {part.by_interrupt, part.waker});
 }
 
-// What all processes ran, idle ones included.
+// Returns a row for the time that each process ran, and one for the rest of the CPUs' time.
 std::vector<Answer::Row> process_rows(const Summary& summary) {
   std::vector<Answer::Row> rows;
   std::uint64_t known = 0;
@@ -62,7 +62,7 @@ std::vector<Answer::Row> process_rows(const Summary& summary) {
   return rows;
 }
 
-// Makes one row of those from `most` on, less one for that row.
+// Keeps `most` rows: combines the last ones into one row.
 void join_least(std::vector<Answer::Row>& rows, std::size_t most) {
   if (rows.size() <= most) return;
   Answer::Row rest;

@@ -28,7 +28,7 @@ struct Answer {
   std::uint32_t pid = 0;
   std::uint64_t duration = 0;  // of what was read (ticks)
   std::uint64_t events = 0, lost = 0, cpus = 0, tasks = 0;
-  bool user_only = false;  // made without the kernel module: rings stand for CPUs
+  bool user_only = false;  // made without the kernel module: its CPUs are the rings of programs
   bool whole = false;      // nothing is missing in the file
   // The times of the command's tasks, or without a command that of all processes on the CPUs; most
   // time first. `all` is what they add up to.
@@ -37,7 +37,7 @@ struct Answer {
   std::vector<Call> slowest;  // longest first
 };
 
-// most: rows of where the time went; those with least time are one.
+// most: number of rows of where the time went; those with the least time are combined into one.
 Answer make_answer(const CommandUse& use, const Analysis& analysis, const Summary& summary,
                    std::size_t most);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The recording's page buffers over time as text: the table of fkt_bufstats, and the lines of
-// fkt_print -b as in 2005.
+// fkt_print -b.
 #pragma once
 
 #include "lib/analyse/buffer_use.h"

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What each task called, as a table (fkt_print --calls).
+// SPDX-License-Identifier: GPL-2.0-only The calls of each task as a table (fkt_print --calls).
 #pragma once
 
 #include <cstddef>
@@ -14,9 +13,9 @@ struct CallsReport {
   const TaskCalls& calls;
   const Analysis& analysis;
   const TimeFormat& time;
-  std::size_t top;  // at most so many calls of each of at most so many tasks
+  std::size_t top;  // most calls of a task, and most tasks
 
-  // Writes a table for each task, and how many calls and tasks are left out.
+  // Writes a table for each task, and the numbers of calls and tasks that are left out.
   void text(TextWriter& out) const;
   // Writes a JSON object for each call of each task, on a line of its own.
   void json(TextWriter& out) const;

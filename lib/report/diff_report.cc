@@ -50,7 +50,7 @@ Cell optional_decimal(const std::optional<double>& value) {
   return value ? Cell(Decimal{*value, 6}) : Cell(kUnknown);
 }
 
-// Per second of what was recorded.
+// Returns the value per second of the recording.
 std::optional<double> rate(double value, const DiffSide& side) {
   if (!side.duration || *side.duration == 0) return {};
   return value * 1e9 / static_cast<double>(*side.duration);
@@ -61,14 +61,14 @@ Cell call_rate(std::uint64_t count, const DiffSide& side, int digits) {
   return calls ? Cell(Decimal{*calls, digits}) : Cell(kUnknown);
 }
 
-// True if the two lasted so differently long that their sums say little.
+// Returns whether the durations of the two differ so much that their sums cannot be compared.
 bool unequal(const DiffReport& report) {
   if (!report.before.duration || !report.after.duration) return false;
   const auto [less, more] = std::minmax(*report.before.duration, *report.after.duration);
   return static_cast<double>(more) > 1.1 * static_cast<double>(less);
 }
 
-// Says which figures are rates, or that they could be.
+// Writes which figures are rates, or that rates can be shown.
 void write_lengths(TextWriter& out, const DiffReport& report) {
   if (!report.per_second && !unequal(report)) return;
   const TimeFormat time = format(report.unit);
@@ -127,7 +127,7 @@ Table diff_table(const DiffReport& report) {
             [](const Row& row) { return SignedTicks{row.extra}; });
   if (rates) {
     table.add({.title = "Extra/s", .width = kTime + 1, .in = In::kText}, [&](const Row& row) {
-      // What only the old recording has is less in each of its seconds.
+      // Functions that only the old recording has: rate of the old recording.
       const DiffSide& of = row.after.whole == 0 ? report.before : report.after;
       const double extra = *rate(static_cast<double>(row.extra), of);
       return SignedTicks{std::llround(extra)};

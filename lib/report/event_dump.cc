@@ -62,7 +62,7 @@ void EventDump::title(TextWriter& out) const {
 }
 
 void EventDump::states(TextWriter& out, std::uint64_t clock) const {
-  // What has to be known at a cut is what a slice that begins here is given.
+  // A slice's checkpoint has the states that a reader needs at its begin.
   const Checkpoint now = analysis_.checkpoint(clock, clock);
   const TimeFormat moments = time_.of_moments();
   for (const Checkpoint::Cpu& cpu : now.cpus) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The dump: one line per event, as text (2005 report, figure 3) or as JSON.
+// The dump: one line per event, as text or as JSON.
 #pragma once
 
 #include <string_view>
@@ -19,8 +19,8 @@ class EventDump {
 
   // Writes the column titles, two lines.
   void title(TextWriter& out) const;
-  // Writes a line for each CPU (of the selection) of which it is known what it does at this moment
-  // of the pass: the task that it runs, the call or interrupt in it, and since when.
+  // Writes a line for each CPU of the selection whose state at this moment of the pass is known:
+  // the task that it runs, the call or interrupt in it, and since when.
   void states(TextWriter& out, std::uint64_t clock) const;
   // Writes an event: time since the recording's start, time since the previous event of the same
   // CPU, CPU, the thread's number and name, the code, the event's name indented by the depth of

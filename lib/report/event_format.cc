@@ -10,12 +10,11 @@
 namespace fkt {
 namespace {
 
-// Returns whether the file's catalogue names what the event is of: the function that was called,
-// the tracepoint.
+// Returns whether the file's catalogue has a name for the event's function or tracepoint.
 bool is_named_by_key(const EventType& type) {
   const bool by_key =
       type.fields[0].type == FieldType::named && type.fields[0].use == FieldUse::key;
-  // Of an event of its own for the begin, and one for the end, the event's name says which it is.
+  // If begin and end have events of their own, the event's name says which of them it is.
   return type.made_of != 0 || (by_key && type.role == Role::point);
 }
 
@@ -227,7 +226,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
       out.put('=');
       return stack(out, field, event);
     }
-    if (field.use == FieldUse::begin) return;  // only some of its bits
+    if (field.use == FieldUse::begin) return;  // only some bits of the time
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;
     if (type->late && type->role == Role::begin && field.name == "began") {
@@ -236,7 +235,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const Step& step) co
       out.put(" before)");
       return;
     }
-    if (type->late && field.name == "duration" && step.closed) return;  // said below
+    if (type->late && field.name == "duration" && step.closed) return;  // written below
     separate();
     argument(out, field, *number);
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // One event as text: its name, and its arguments by name; numbers that have a name are shown with
-// it (2005 report, figure 3).
+// it.
 #pragma once
 
 #include "lib/analyse/analysis.h"

@@ -42,6 +42,7 @@ void write_functions(TextWriter& out, const std::vector<FunctionRow>& rows, cons
 // Writes one JSON object, {"unit": ..., "functions": [...]}, with all figures.
 void write_functions_json(TextWriter& out, const std::vector<FunctionRow>& rows,
                           const TimeFormat& time);
+// Writes a line of keys, and a line for each row, with the columns of the shape.
 void write_functions_csv(TextWriter& out, const std::vector<FunctionRow>& rows,
                          const TableShape& shape, const TimeFormat& time);
 

@@ -8,6 +8,8 @@
 
 namespace fkt {
 
+// Write the histogram as a table with bars, as one object (docs/kd-schema.json), and as CSV, a line
+// for each row. Times are in the unit of `time`.
 void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const TimeFormat& time);
 void write_histogram_json(TextWriter& out, const FunctionHistogram& histogram,
                           const TimeFormat& time);

@@ -114,7 +114,7 @@ std::vector<Bucket> buckets_of(std::uint64_t instrument, const HitHistogram& his
   return buckets;
 }
 
-// A table that is a cell has to own its rows.
+// A nested table must own its rows.
 template <class Row>
 struct Owned {
   explicit Owned(std::vector<Row> from) : rows(std::move(from)), table(rows) {}

@@ -23,7 +23,7 @@ std::string device_name(const TraceInfo& info, std::uint64_t device) {
   return known.empty() ? NumberNames::device(device) : std::string(known);
 }
 
-// Returns the other end, "10.0.2.2:80" or "[::1]:80"; of a socket without one "-".
+// Returns the address of the socket's peer, "10.0.2.2:80" or "[::1]:80"; "-": it has none.
 std::string peer(const IoUse::Object& socket) {
   const bool is_ip6 = socket.address6 != Ip6Address{};
   if (socket.address == 0 && !is_ip6 && socket.port == 0) return "-";

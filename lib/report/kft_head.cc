@@ -58,7 +58,7 @@ bool has_triggers(const HitResults& hits) {
   });
 }
 
-// What the instruments on calls are, and what they dropped.
+// Writes the instruments on calls, and the number of calls that they dropped.
 std::string filter_lines(const HitResults& hits) {
   std::string text = "\n" FKT_KFT_TEXT_FILTERS "\n";
   std::uint64_t kept = 0, dropped = 0, missed = 0;

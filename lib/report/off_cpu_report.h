@@ -14,7 +14,7 @@ namespace fkt {
 
 struct OffCpuReport {
   const std::vector<OffCpu::Row>& rows;
-  std::size_t top;  // at most so many rows are written; the percentages are of all
+  std::size_t top;  // most rows that are written; the percentages are of all rows
   const TimeFormat& time;
 
   void text(TextWriter& out) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Table of when each page of a recording was filled (fkt_print -t), as in the 2005 system.
+// Table of when each page of a recording was filled (fkt_print -t).
 #pragma once
 
 #include "lib/base/text_writer.h"

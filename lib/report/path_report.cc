@@ -32,7 +32,7 @@ std::string what(const PathStep& step, const Analysis& analysis) {
     default:
       return "not known";
   }
-  const std::string until = step.by_interrupt && step.waker != TaskActivity::kNobody
+  const std::string until = step.by_interrupt && step.waker != TaskActivity::kNoWaker
                                 ? ", woken by " + analysis.types()[step.waker].name
                                 : "";
   return "asleep" + call + until;

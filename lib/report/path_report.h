@@ -28,10 +28,11 @@ struct PathTable {
   void cut(std::size_t most);
 };
 
+// Returns the tables of the path, which critical_path() has found in this analysis.
 PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis);
 // Writes the sums, and with `steps` the path step by step.
 void write_path(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time);
-// Writes one object as described in docs/kd-schema.json.
+// Writes one object (docs/kd-schema.json).
 void write_path_json(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time);
 // Writes each as a table in the form of lib/report/report_csv.h.
 void write_path_csv(TextWriter& out, const PathTable& table, bool steps, const TimeFormat& time);

@@ -7,7 +7,8 @@
 namespace fkt {
 namespace {
 
-// One row: what the file contains.
+// Returns a table with one row: the selected interval, the numbers of events, and whether all are
+// in the file.
 Table recording_table(const Summary& summary, const TimeFormat& time) {
   Table table(1);
   const auto add = [&](std::string_view key, Cell value) {

@@ -10,10 +10,11 @@
 
 namespace fkt {
 
+// Writes the head of write_report() (lib/report/report_text.h).
 void write_report_head(TextWriter& out, const Summary& summary, const Analysis& analysis,
                        const TimeFormat& time);
 
-// "Linux 6.1.0-56-amd64 #1 SMP ... x86_64"
+// Returns "Linux 6.1.0-56-amd64 #1 SMP ... x86_64".
 std::string kernel_text(const Machine& machine);
 // Returns the command with its arguments, quoted for a shell; empty when no command was run.
 std::string command_text(const Command& command);

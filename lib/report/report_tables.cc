@@ -24,8 +24,8 @@ Column data_column(std::string_view key, std::string_view group = {}, unsigned i
   return {.key = key, .group = group, .in = in};
 }
 
-// Adds the figures of a spread, in JSON as an object; `of` returns the row's, or nullptr when it
-// has none. CSV has neither its count nor its sum.
+// Adds the columns of a spread, in JSON as an object; `of` returns the row's spread, or nullptr if
+// it has none. CSV has neither its count nor its sum.
 template <class Row, class Of>
 void add_spread(TableOf<Row>& table, std::string_view group, Of of) {
   const auto figure = [&](std::string_view key, unsigned in, auto cell) {

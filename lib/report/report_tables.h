@@ -16,7 +16,7 @@ inline constexpr std::size_t kTicksWidth = 15;
 inline constexpr std::size_t kCountWidth = 10;
 inline constexpr std::size_t kPercentWidth = 9;
 
-// Returns the value of a code's column: unknown for what is no event.
+// Returns the cell of a code: unknown for rows that are not events.
 Cell code_cell(std::optional<std::uint16_t> code);
 // The title of the column that shows a state's time.
 std::string_view state_title(CpuState state);

@@ -16,7 +16,7 @@
 namespace fkt {
 namespace {
 
-constexpr double kPercentPerStar = 2.5;  // as in the 2005 report's figure 4
+constexpr double kPercentPerStar = 2.5;
 
 void add_name(TableOf<Summary::EventRow>& table) {
   table.add({.title = "Name", .width = kNameWidth, .left = true},
@@ -173,7 +173,7 @@ void Report::durations() {
   write_text(out_, durations_table(s_), time_);
 }
 
-// As in figure 5 of the 2005 report: the parts nested in the call, the call ONLY, and the whole.
+// Rows: the parts nested in the call, the call ONLY, and the whole.
 void Report::call(const Summary::CallRow& row) {
   const auto line = [&](std::string_view name, std::optional<std::uint16_t> id, std::uint64_t count,
                         std::uint64_t sum) {
@@ -200,7 +200,8 @@ void Report::call(const Summary::CallRow& row) {
     call_name(row.name, row.code);
   }
   out_.put('\n');
-  // A call whose exit may be missing is given up at a gap and where the recorded layers change.
+  // At a gap, and if the recorded layers change, open calls are dropped, because their exits may be
+  // missing.
   const bool gaps = !s_.losses.empty();
   const std::pair<Outcome, const char*> others[] = {
       {Outcome::no_entry, "entry before the recording"},

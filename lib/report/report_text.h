@@ -10,6 +10,7 @@
 
 namespace fkt {
 
+// Writes the whole report of summarize(analysis, ...). time: unit and form of the times.
 void write_report(TextWriter& out, const Summary& summary, const Analysis& analysis,
                   const TimeFormat& time);
 // Writes a line "COUNT<TAB>LAYER<TAB>NAME" per row.

@@ -16,9 +16,11 @@ class RunsReport {
  public:
   enum class Form : std::uint8_t { text, json, csv };  // json: an object a line
 
+  // Writes to `out`; times in the unit of `time`. All references must outlive this object.
   RunsReport(TextWriter& out, Form form, const Analysis& analysis, const TimeFormat& time)
       : out_(out), form_(form), analysis_(analysis), time_(time) {}
 
+  // Adds a row; rows are written in groups of kAtOnce.
   void add(const TaskRuns::Run& run) {
     runs_.push_back(run);
     if (runs_.size() == kAtOnce) flush();

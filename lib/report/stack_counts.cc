@@ -10,7 +10,7 @@
 namespace fkt {
 namespace {
 
-// A name in a line whose parts are separated by semicolons, and whose count by a blank.
+// Returns the name with "_" for semicolons and blanks, which separate the parts of a line.
 std::string part(std::string_view name) {
   std::string text;
   for (const char c : name) text += c == ';' || (c >= '\0' && c <= ' ') || c == 0x7f ? '_' : c;

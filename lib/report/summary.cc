@@ -303,7 +303,7 @@ void Builder::losses() {
   for (const auto& [cpu, row] : rows) out_.losses.push_back(row);
 }
 
-// Compares what the recorder counted with the file's contents; only when all of it was read.
+// Compares the recorder's counts with the file's contents, if all of it was read.
 void Builder::check_totals() {
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
     const std::uint64_t decoded = a_.decoded(cpu.cpu);
@@ -313,7 +313,7 @@ void Builder::check_totals() {
         fmt::format("cpu {}: {} events in the file, {} recorded", cpu.cpu, decoded, expected));
   }
   for (const CpuTotals& cpu : a_.info().totals->per_cpu) {
-    // The file does not tell where overwritten or discarded events were.
+    // The file does not say where overwritten or discarded events were.
     if (cpu.overwritten > 0 || cpu.discarded > 0) continue;
     const auto row = std::ranges::find(out_.losses, cpu.cpu, &Summary::CpuLoss::cpu);
     const std::uint64_t told = row == out_.losses.end() ? 0 : row->lost;

@@ -97,10 +97,11 @@ struct Summary {
   bool has_switches = false;  // the process layer was recorded
 };
 
-// Names of states and outcomes in JSON and CSV.
+// Return the names of a CpuState and of an Outcome in JSON and CSV.
 std::string_view state_key(std::size_t state);
 std::string_view outcome_key(std::size_t outcome);
 
+// Returns the figures of a finished analysis. integrity: of the trace that it has read.
 // without_user: leave user-level time out of the histogram (-k).
 Summary summarize(const Analysis& analysis, const Integrity& integrity, bool without_user);
 

@@ -9,7 +9,7 @@ namespace {
 using In = Column::In;
 using Parts = std::vector<TaskRow::Part>;
 
-// Returns the parts with their times under that key.
+// Returns the parts as a nested table. time_key: JSON key of their times.
 std::shared_ptr<const Table> parts_table(const Parts& parts, std::string_view time_key) {
   TableOf<TaskRow::Part> table(parts);
   table.add({.key = "name"}, [](const auto& part) { return part.name; });

@@ -10,11 +10,13 @@
 
 namespace fkt {
 
-// long_form: with the calls in which each task slept, and what woke it.
+// Writes a table as text; times in the unit of `time`. long_form: with the calls in which each task
+// slept, and what woke it.
 void write_tasks(TextWriter& out, const std::vector<TaskRow>& rows, bool long_form,
                  const TimeFormat& time);
 // Writes {"unit": ..., "tasks": [...]}.
 void write_tasks_json(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
+// Writes a line of keys, and a line for each row.
 void write_tasks_csv(TextWriter& out, const std::vector<TaskRow>& rows, const TimeFormat& time);
 
 }  // namespace fkt

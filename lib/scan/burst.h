@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Bursts: runs of events of one CPU and one thread that can be applied to the statistics in one
 // step, because no event in the run affects anything outside of that CPU and thread; and the digest
-// of a page, which holds its bursts. lib/scan/digest.h finds them, Analysis::add() applies them.
+// of a page, which holds its bursts. lib/scan/digest.h finds them, BurstApplier applies them.
 #pragma once
 
 #include <array>

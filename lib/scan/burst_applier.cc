@@ -62,8 +62,8 @@ inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
   // While another CPU is in a gap, SpanTracker handles a task that is switched out differently
   // (SpanTracker::begin_gap()).
   if (burst.leave != 0 && spans_.in_gap()) return false;
-  // Another task runs than was expected: the CPU's interrupts ended unseen, which only the single
-  // events handle.
+  // Another task runs than the known one, so the CPU's interrupts have ended unseen: this is
+  // handled only event by event.
   if (place.interrupts.depth > 0 && place.index != place.cpu.runs.task &&
       place.index != place.cpu.runs.left) {
     return false;
@@ -102,7 +102,7 @@ inline void BurstApplier::arrive(const Burst& burst, Place& place) {
 
 // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
 inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
-  // What goes to states_.give() is told by SpanTracker.
+  // Time that goes to states_.give() is reported by SpanTracker.
   SpanTracker::TaskSpans& task = place.task;
   if (place.interrupts.depth > 0 || !place.info.member) {
     return states_.give(place.number, place.cpu, place.index, ticks, selected);

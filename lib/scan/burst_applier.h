@@ -13,10 +13,9 @@ namespace fkt {
 
 class BurstApplier {
  public:
-  // The analysis must outlive it. states: the states of tasks are followed too, so that a burst
-  // does not fit which tells by itself that its CPU runs its task. observer: is told of charges,
-  // but not of those in whole calls of a burst, and of the end of the call that was open before it;
-  // may be nullptr.
+  // The analysis must outlive it. states: TaskStates is followed too; then a burst fits only if its
+  // task is already known to run on the CPU. observer: gets the charges outside a burst's whole
+  // calls, and the end of the call that was open before it; may be nullptr.
   BurstApplier(const Analysis::Parts& parts, bool states, BurstObserver* observer)
       : follows_states_(states),
         observer_(observer),
@@ -26,9 +25,9 @@ class BurstApplier {
         profile_(parts.profile),
         window_(parts.window) {}
 
-  // Applies the burst of `cpu`. loose: PageDigest::loose of its page. The durations of the spans
-  // that ended in it are not added to the profile. Returns false, without having changed anything,
-  // when the burst does not fit the current state.
+  // Applies the burst of `cpu`. loose: PageDigest::loose of its page. The durations of spans that
+  // end in it are not added to the profile. Returns false, and changes nothing, if the burst does
+  // not fit the current state.
   bool apply(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
 
  private:

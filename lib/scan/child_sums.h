@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // ChildSums: sums of spans by their type and by the type of the span around them: one hash table
-// for all types, so that with tens of thousands of types, too, a sum is in one line of the
-// processor's cache, whose place is known beforehand.
+// for all types, so that even with tens of thousands of types a sum is in one cache line, whose
+// address is known early enough to prefetch it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class ChildSums {
     slot.count += child.count;
     slot.ticks += child.ticks;
   }
-  // Asks for the memory that add(child) will use.
+  // Prefetches the slot that add(child) will use.
   [[gnu::always_inline]] void fetch(const ChildRecord& child) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[home(key(child))], 1);
   }
@@ -40,7 +40,7 @@ class ChildSums {
 
  private:
   struct alignas(32) Slot {
-    std::uint64_t key = 0, count = 0, ticks = 0;  // count 0: it is free
+    std::uint64_t key = 0, count = 0, ticks = 0;  // count 0: a free slot
   };
   static std::uint64_t key(const ChildRecord& child) {
     return std::uint64_t{child.around} << 32 | child.type;

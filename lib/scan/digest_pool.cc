@@ -20,7 +20,7 @@ DigestPool::DigestPool(const TraceData& data, const SharedTypeTable& types, Want
       wanted_(std::move(wanted)),
       rules_(data.info.catalogue, types, states),
       tallies_(std::max(1U, threads), Tally(data.info.catalogue, histograms)),
-      // The stream of each CPU holds one digest; the others are made ahead.
+      // Number of digests: one for the stream of each CPU, and others that are made ahead.
       most_ahead_(data.by_cpu.size() + kAheadPerThread * tallies_.size()),
       claimed_(data.pages.size()) {
   if (tallies_.size() == 1) return;

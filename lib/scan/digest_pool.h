@@ -36,8 +36,8 @@ class DigestPool {
   // Returns the digest of a page (its position in TraceData::pages), and makes it if no other
   // thread has. Returns nullptr if the page is not digested. Valid until release().
   PageDigest* get(std::uint32_t page);
-  // The reader has no more use for the page. A counted digest that get() has returned is added to
-  // the statistics.
+  // Releases the page's digest. A counted digest that get() has returned is added to the
+  // statistics.
   void release(std::uint32_t page);
   // Adds the statistics of all released digests to the profile, and ends the workers. Call once,
   // after the last release().

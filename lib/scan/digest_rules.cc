@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/analyse/running_tasks.h"
 #include "lib/analyse/tasks.h"
-#include "lib/analyse/who_runs.h"
 
 namespace fkt {
 namespace {

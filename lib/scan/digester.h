@@ -38,7 +38,7 @@ class Digester {
  private:
   using Entry = DigestRules::Entry;
   using Op = DigestRules::Op;
-  // What the thread does outside of the spans that began in the burst, as far as the page says.
+  // What the page shows of the thread's mode outside of the spans that began in the burst.
   enum class Base : std::uint8_t { unknown, user, call };
   // The base, which is outside of all spans that began in the burst, or a span that began in the
   // burst and may turn out not to end in it; with what happened in it so far.

@@ -89,8 +89,8 @@ class Lane {
   bool at_burst() const {
     return next_burst_ < bursts() && stream_.position() == digest_->bursts[next_burst_].begin_word;
   }
-  // Moves the stream behind the last burst taken. While bursts follow each other it stays behind,
-  // because nothing reads it.
+  // Moves the stream to the end of the last burst taken. It is not moved after each burst, because
+  // events are read only between bursts that do not follow each other.
   void catch_up() {
     if (behind_ != nullptr) {
       const Burst& last = *behind_;
@@ -284,8 +284,8 @@ class Scanner::Merge {
     return pid == 0 ? tasks.find_idle(lane.cpu()) : tasks.find(pid);
   }
 
-  // Whether the sums of the burst's calls are all that the observer wants of it: no end of a call,
-  // and no function, of which it is not known whether it was called in an interrupt.
+  // Returns whether the observer needs only the sums of the burst's calls: it wants no end of a
+  // call, and the burst has no functions, which may have been called in an interrupt.
   bool is_known_by_sums(const Lane& lane) const {
     const auto by_sums = [this](const auto& span) {
       const SpanKind kind = analysis_.types()[span.type].kind;
@@ -308,7 +308,7 @@ class Scanner::Merge {
     for (const NestedRecord& span : lane.nested()) charge(span.type, span.own);
   }
 
-  // Tells the TaskActivity of a burst that was applied in one step, and then of the switch at its
+  // Passes a burst that was applied in one step to the TaskActivity, and then the switch at its
   // end, which is a separate event for it.
   void tell(const Burst& burst, std::uint32_t cpu) const {
     const Tasks& tasks = analysis_.tasks();

@@ -33,11 +33,11 @@ struct ScanOptions {
   // Times (ticks, ascending) at which the scan will be interrupted (Scanner::run()).
   std::vector<std::uint64_t> stops{};
   ScanProgress progress{};
-  // Is told of all events as well, if not nullptr; then analysis.watch() must have been called with
-  // it. It makes the scan slower: wake-ups are then read one by one.
+  // Gets all events as well, if not nullptr; then analysis.watch() must have been called with it.
+  // It makes the scan slower: wake-ups are then read one by one.
   TaskActivity* activity = nullptr;
-  // Is told of what it wants, if not nullptr; then analysis.watch() must have been called with it.
-  // Bursts of the tasks that it follows are read one by one where functions are called in them.
+  // Gets the charges and ends that it wants, if not nullptr; then analysis.watch() must have been
+  // called with it. Bursts with functions of the tasks that it follows are read event by event.
   BurstObserver* bursts = nullptr;
 
   // Returns the number of the machine's CPUs, but at most 8.

@@ -5,8 +5,8 @@ namespace fkt {
 namespace {
 
 constexpr std::uint32_t kStep = 1U << Histogram::kBits;  // buckets of an octave
-// With tens of thousands of types, most are in no cache of the processor when their span comes. So
-// the memory of a type is asked for this many spans earlier, and that of its bucket later on.
+// With tens of thousands of types, the sums of most are in no cache when their span comes. So the
+// sums of a type are prefetched this many spans earlier, its bucket and its child sum later on.
 constexpr std::size_t kTypeAhead = 32, kBucketAhead = 16, kChildAhead = 16;
 
 }  // namespace

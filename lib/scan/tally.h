@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What digested pages (lib/scan/digest.h) add to the statistics. These are only sums, minima and
-// maxima, so each thread keeps a tally of its own, and the order in which pages are added does not
-// matter.
+// SPDX-License-Identifier: GPL-2.0-only The sums that digested pages (lib/scan/digest.h) add to the
+// statistics. These are only sums, minima and maxima, so each thread keeps a tally of its own, and
+// the order in which pages are added does not matter.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +84,7 @@ class Tally {
   bool histograms_;
   std::array<std::uint64_t, 1 << FKT_ID_BITS> counts_{};  // as PageDigest::counts
   std::vector<OfType> types_;
-  // A bucket for each time that its count came to 2^16.
+  // An entry for each overflow of a bucket's count (2^16).
   std::vector<std::pair<TypeIndex, std::uint32_t>> full_;
   TypeIndex known_ = 0;  // size of types_
   ChildSums children_;

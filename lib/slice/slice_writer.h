@@ -24,8 +24,8 @@ struct SliceSummary {
   std::uint64_t bytes = 0;       // size of the file
 };
 
-// Returns the parts of `wanted` (ticks, from <= clock < to) that the recording has, or, if it is a
-// slice, that its stretches have: in ascending order; parts that touch or overlap are merged.
+// Returns the intersections of the intervals `wanted` (ticks, from <= clock < to) with the
+// recording, or with the stretches of a slice, in ascending order; those that touch are merged.
 std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted);
 
 // Slices of at least this size (bytes) are copied while the part before them is read. The place of
@@ -42,7 +42,8 @@ struct SliceOptions {
 
 // Writes a slice of these stretches, which must come from stretches_in(), to the empty file `fd`.
 // name: subject of error messages. Reads all pages before a stretch that no checkpoint covers,
-// because a thread may be asleep in a call that began in any of them.
+// because a thread may be asleep in a call that began in any of them. Error (io): the file cannot
+// be written.
 Result<SliceSummary> write_slice(const Trace& trace, std::span<const Interval> stretches, int fd,
                                  const std::string& name, const SliceOptions& options = {});
 

@@ -30,7 +30,8 @@ BurstMerge::BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64
   make_least_heap(heap_);
 }
 
-// The stream of the CPU has moved on to an event: decides what is handed out next.
+// The stream of the CPU has moved on to an event: decides whether that event or a burst is handed
+// out next.
 bool BurstMerge::begin(Cpu& cpu) {
   const Event& event = cpu.stream.event();
   cpu.events = 1;
@@ -52,8 +53,8 @@ PageDecoder::Ahead BurstMerge::look_ahead(Cpu& cpu, std::uint64_t until) {
   return cpu.stream.look_ahead(quiet_, kMostEvents, until);
 }
 
-// A burst must be of the thread that its CPU is known to run: else its first event changes the
-// states of other tasks.
+// Finds the burst that begins with the event. Its thread must be the known one of the CPU, because
+// otherwise its first event changes the states of other tasks.
 bool BurstMerge::find_burst(Cpu& cpu) {
   const Event& event = cpu.stream.event();
   if (CpuRuns(cpu.runs).arrive(event.pid) == CpuRuns::Shown::unseen_task) return true;
@@ -75,8 +76,8 @@ bool BurstMerge::find_burst(Cpu& cpu) {
   return true;
 }
 
-// Its events are by themselves now; with very many CPUs so many more that the heap, which has to be
-// made anew, costs little for each.
+// Hands out the burst's events singly, and at least as many as the heap has entries: rebuilding the
+// heap then costs little per event.
 void BurstMerge::take_apart(Cpu& cpu) {
   const Event& event = cpu.stream.event();
   if (event.pid != 0) owners_[event.pid] = nullptr;
@@ -120,8 +121,7 @@ void BurstMerge::next() {
   }
 }
 
-// Takes apart the bursts of whose threads the event that is due may tell something, or from which
-// it may take something.
+// Takes apart the bursts of threads that the next event may concern.
 void BurstMerge::take_apart_disturbed() {
   const Cpu& cpu = *heap_.front().source;
   const Event& event = cpu.stream.event();
@@ -135,8 +135,8 @@ void BurstMerge::take_apart_disturbed() {
   }
   if (is_wake_up(event.id)) return take_apart_burst_of(event.arg, true);
   if (!changes_tasks(event.id)) return;
-  // A number that is taken or free from now on is that of another task: if a burst begins later,
-  // its first event must come in its turn.
+  // The number of a new or freed thread belongs to another task from now on. So a burst of that
+  // number is taken apart even if it begins later.
   const bool renumbers = event.id == FKT_E_FORK || event.id == FKT_E_PID_FREE;
   take_apart_burst_of(event.arg, !renumbers);
   if (event.words.empty()) return;
@@ -144,7 +144,7 @@ void BurstMerge::take_apart_disturbed() {
   take_apart_burst_of(event.words[0] >> 32, true);
 }
 
-// begun: only if it has begun when the event is due.
+// Takes apart the burst of this thread. begun: only if it has begun at the time of the next event.
 void BurstMerge::take_apart_burst_of(std::uint64_t pid, bool begun) {
   pid &= FKT_PID_MASK;
   Cpu* const owner = pid < owners_.size() ? owners_[pid] : nullptr;
@@ -152,7 +152,7 @@ void BurstMerge::take_apart_burst_of(std::uint64_t pid, bool begun) {
   if (!begun || owner->stream.event().clock <= heap_.front().clock) take_apart(*owner);
 }
 
-// Takes apart all bursts that have begun when the event is due.
+// Takes apart all bursts that have begun at the time of the next event.
 void BurstMerge::take_apart_begun() {
   for (const MergeSource<Cpu>& entry : heap_) {
     Cpu& cpu = *entry.source;

@@ -1,13 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// BurstMerge: merges the events of all CPUs into time order, as EventRange does, but hands out
-// bursts: events of one CPU and one task, one behind the other, that concern nothing outside of
-// that CPU and task. A burst is due when its last event is. So the CPUs are compared once per
-// burst, not once per event, and what reads them looks the task up once.
+// SPDX-License-Identifier: GPL-2.0-only BurstMerge: merges the events of all CPUs into time order,
+// as EventRange does, but hands out bursts: events of one CPU and one task, one behind the other,
+// that concern nothing outside of that CPU and task. A burst is due when its last event is. So the
+// CPUs are compared once per burst, not once per event, and the reader looks the task up once.
 //
 // If an event of another CPU that is due earlier may concern the task, the burst is taken apart:
-// its events are handed out one by one, in time order. So what is made of the events is the same
-// for each CPU and each task; only between those the order differs, by the duration of the longest
-// burst.
+// its events are handed out one by one, in time order. So each CPU and each task has its events in
+// time order; only the order of events of different CPUs and tasks may differ, by the duration of
+// the longest burst.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "lib/analyse/meanings.h"
-#include "lib/analyse/who_runs.h"
+#include "lib/analyse/running_tasks.h"
 #include "lib/base/merge_heap.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/pages_ahead.h"
@@ -26,23 +25,23 @@ namespace fkt {
 
 class BurstMerge {
  public:
-  // For all events of `trace`, which must outlive this and must be no slice. longest: duration of
-  // the longest burst (ticks). taker: as ReadRange::page_read.
+  // Merges all events of `trace`, which must outlive this object and must not be a slice. longest:
+  // duration of the longest burst (ticks). taker: as ReadRange::page_read.
   BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64_t longest,
              const PageTaker& taker);
 
-  // Returns whether this can read the recording. What threads the CPUs run must be known from the
-  // events as WhoRuns knows it: by ordinary switches, and without a slice's checkpoint.
+  // Returns whether this class can read the recording: it must have ordinary switches, from which
+  // RunningTasks finds the threads of the CPUs, and no checkpoint.
   static bool can_read(const TraceInfo& info) {
     return !info.checkpoint && has_ordinary_switches(info.catalogue);
   }
 
   bool at_end() const { return heap_.empty(); }
-  // The event that is due, or the first one of the burst that is. Precondition: !at_end().
+  // Returns the next event, or the first one of the next burst. Precondition: !at_end().
   const Event& event() const { return heap_.front().source->stream.event(); }
-  // The number of events in the burst; 1: event() is by itself.
+  // Returns the number of events in the burst; 1: event() is not in a burst.
   std::uint32_t events() const { return heap_.front().source->events; }
-  // How many of them count: those that the reader made do not, nor do gaps.
+  // Returns how many of them count: gaps and begins that the reader made do not.
   std::uint32_t counted() const {
     const Cpu& cpu = *heap_.front().source;
     if (cpu.in_burst()) return cpu.events - cpu.made_begins;
@@ -53,7 +52,7 @@ class BurstMerge {
   // Moves on to the pair that comes next in the burst, which takes the place of two events; event()
   // is not updated. Returns false, and does nothing, if none does.
   bool step(PageDecoder::WholePair& pair) { return heap_.front().source->stream.take_pair(pair); }
-  // Moves on. Precondition: event() is the last event of the burst, or by itself.
+  // Moves on. Precondition: event() is the last event of its burst, or not in one.
   void next();
 
   // Takes all bursts apart, and makes none until resume(): then everything is in time order.
@@ -69,7 +68,7 @@ class BurstMerge {
     std::uint32_t number = 0;
     std::uint32_t events = 1;  // of the burst that begins with stream.event(); 1: there is none
     std::uint32_t made_begins = 0;  // of the burst
-    std::uint32_t alone = 0;        // so many events behind it are by themselves as well
+    std::uint32_t alone = 0;        // number of following events that are handed out singly
     const std::vector<std::uint32_t>* pages = nullptr;
     std::size_t page = kNoPage;  // index in it: `quiet_runs` are those of this page
     QuietRuns quiet_runs{};
@@ -82,7 +81,7 @@ class BurstMerge {
   bool begin(Cpu& cpu);
   bool find_burst(Cpu& cpu);
   PageDecoder::Ahead look_ahead(Cpu& cpu, std::uint64_t until);
-  // What was handed out last tells which thread the CPU runs.
+  // Updates the thread that the CPU runs from the last event handed out.
   static void follow(Cpu& cpu, const Event& last);
   void take_apart(Cpu& cpu);
   void take_apart_begun();
@@ -94,11 +93,11 @@ class BurstMerge {
   const QuietWords quiet_;
   const std::uint64_t longest_;
   QuietRunsByPage quiet_runs_;
-  PagesAhead ahead_;  // its thread uses what is above
+  PagesAhead ahead_;  // its thread uses the members above
   bool makes_bursts_ = true;
   bool changed_ = false;  // bursts were taken apart: the heap's order is not that of Cpu::due
   std::vector<Cpu> cpus_;
-  std::vector<MergeSource<Cpu>> heap_;  // what is due in front
+  std::vector<MergeSource<Cpu>> heap_;  // the next one to hand out in front
   std::vector<Cpu*> owners_;            // by pid: the CPU that waits with a burst of the thread
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPagesAtOnce = 64;       // pages that a thread takes at a time
 constexpr std::size_t kMostPerPage = 64;       // pieces of a page
-constexpr std::size_t kMostPerSplitPage = 16;  // it is split as a whole for any of its pieces
+constexpr std::size_t kMostPerSplitPage = 16;  // each piece needs the whole page split
 constexpr std::uint64_t kSplitCost = 2;        // splitting a word takes as long as decoding so many
 
 std::vector<std::uint32_t> cpus_of(std::span<const PageRef> pages) {
@@ -206,7 +206,7 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
   }
 }
 
-// Finds the gaps from what the pages say, as CpuStream does (lib/read/cpu_stream.cc).
+// Finds the gaps by the loss counts of the pages, as CpuStream does (lib/read/cpu_stream.cc).
 void Density::find_gaps() {
   struct Cpu {
     PageSequence sequence;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Density: how many events were recorded at which time, per CPU and layer, for any stretch of a
-// recording at any resolution (2005 report, figure 9).
+// recording at any resolution.
 //
 // One pass over all pages, by several threads, counts the events per layer of each page and of the
 // pieces that each page is cut into. A cell of a picture is then the sum of the pages and pieces
@@ -98,7 +98,7 @@ class Density {
   // more; they are shown with kMostInPiece.
   using Count = std::uint16_t;
   static constexpr std::uint32_t kMostInPiece = std::numeric_limits<Count>::max();
-  // What a page says about lost events; kept until all pages are read.
+  // The loss counts of a page; kept until all pages are read.
   struct Edge {
     bool readable = false, whole = false;
     bool lost_first = false;                  // the page begins with a LOST word

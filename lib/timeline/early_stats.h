@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// EarlyStats: the statistics of a whole recording from the scan (lib/scan/scan.h), which has them
-// long before the timeline is read. Of tasks they have how long each ran, not what it waited.
+// SPDX-License-Identifier: GPL-2.0-only EarlyStats: the statistics of a whole recording from the
+// scan (lib/scan/scan.h), which ends long before the timeline is read. They have the time that each
+// task ran, but not its waits.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace fkt {
 
 class EarlyStats {
  public:
-  // Of all that `timeline` is known to be about before it is read; it must outlive this.
+  // The statistics are of the whole extent of `timeline`, which need not be read yet and must
+  // outlive this object.
   explicit EarlyStats(const Timeline& timeline)
       : timeline_(timeline), from_(timeline.begin()), to_(timeline.end()) {}
 
@@ -23,7 +24,7 @@ class EarlyStats {
   // control.stop is set, the statistics are incomplete.
   void read(PassControl& control);
 
-  // Whether the window [from, to) (ticks) is the one of these statistics.
+  // Returns whether these are the statistics of [from, to) (ticks).
   bool is_window(std::uint64_t from, std::uint64_t to) const { return from == from_ && to == to_; }
   // Valid after read(); types and tasks are under the indexes of types() and tasks().
   const WindowStats& stats() const { return *stats_; }

@@ -10,7 +10,7 @@ constexpr std::uint64_t kEventsPerCell = 16;  // keeps the levels smaller than t
 constexpr std::uint64_t kAlwaysRoom = 1 << 16;
 constexpr std::size_t kManyLanes = 1 << 13;  // beyond this, lanes without an open cell are dropped
 
-// What has the times and the number of slices of a part.
+// Returns the cell of a part, which has its times and its number of slices.
 const PackedSlice& cell_of(const PackedSlice& slice) {
   return slice;
 }

@@ -26,8 +26,9 @@ class LanePyramid final : public StateObserver {
   static constexpr std::uint64_t kMostCells = 4 << 20;     // of 64 bytes, in a temporary file
   static constexpr std::uint64_t kMostInMemory = 3 << 18;  // if there is no temporary file
 
-  // Levels for [from, to) (ticks), from < to, with about `events` events. most: maximum number of
-  // cells. late: how much later than others a slice may come (ticks). `tasks` is used by lanes().
+  // Makes levels for [from, to) (ticks), from < to, with about `events` events. most: maximum
+  // number of cells. late: how much later than others a slice may come (ticks). tasks: of the
+  // recording; must outlive this object.
   LanePyramid(std::uint64_t from, std::uint64_t to, std::uint64_t events, std::uint64_t late,
               const Tasks& tasks, std::uint64_t most = kMostCells);
   LanePyramid(const LanePyramid&) = delete;
@@ -35,7 +36,7 @@ class LanePyramid final : public StateObserver {
 
   void slice(const Slice& slice) override { add(PackedSlice::of(slice)); }
   void slices(const SliceGroup& group) override { add(PackedSlice::of(group)); }
-  // Those of the finest level.
+  // Returns the buckets of the finest level.
   Buckets buckets() const override { return {from_, levels_[0].width}; }
   // Adds a slice or a group, as slice() and slices() do.
   void add(const PackedSlice& slice) {
@@ -82,8 +83,8 @@ class LanePyramid final : public StateObserver {
     std::uint64_t bucket = 0;  // where it begins (ticks)
     Gathered all;
   };
-  // Finds what is open in a lane. Most slices belong to few lanes, which it finds without the hash
-  // table.
+  // Finds the open cells of a lane. Most slices belong to few lanes, which are found without the
+  // hash table.
   class OpenLanes {
    public:
     Open& operator[](std::uint64_t key) {
@@ -94,7 +95,7 @@ class LanePyramid final : public StateObserver {
       }
       return *open;
     }
-    // As operator[], but returns nullptr where that would need the hash table.
+    // Same as operator[], but returns nullptr if the hash table would be needed.
     Open* recent(std::uint64_t key) {
       const auto& [found, open] = recent_[key * kSpread >> kShift];
       return found == key ? open : nullptr;
@@ -130,8 +131,8 @@ class LanePyramid final : public StateObserver {
   static std::uint64_t key_of(const PackedSlice& slice) {
     return std::uint64_t{slice.depth} << 32 | lane_of(slice).packed();
   }
-  // Adds what is narrow to the cell that is open in its bucket, as most are: what feed() does then.
-  // Returns false, and does nothing, if feed() must.
+  // Fast path of feed(): adds a narrow slice to the open cell of its bucket. Returns false, and
+  // does nothing, if there is none or the slice is wide.
   bool adds_to_open(const PackedSlice& slice) {
     Level& level = *finest_level_;
     const bool flushes = slice.to > level.now && slice.to - level.now >= level.width;

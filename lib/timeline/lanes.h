@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Lanes: what a picture of a stretch of time shows, a lane per CPU, per task and per type of
-// asynchronous spans ("request vda"), at the picture's resolution. Slices narrower than a column
-// are combined into one cell per column, which says how many there were and which took longest. So
-// the size of a lane depends on the picture, not on the recording.
+// SPDX-License-Identifier: GPL-2.0-only Lanes: the contents of a picture of an interval of time: a
+// lane per CPU, per task and per type of asynchronous spans ("request vda"), at the picture's
+// resolution. Slices narrower than a column are combined into one cell per column, which says how
+// many there were and which took longest. So the size of a lane depends on the picture, not on the
+// recording.
 #pragma once
 
 #include <algorithm>
@@ -92,7 +92,7 @@ struct Gathered {
   explicit Gathered(const LaneCell& one);
   explicit Gathered(const PackedSlice& one);
   void add(const LaneCell& one);
-  // As of Gathered(one), without making it.
+  // Same as add(Gathered(one)), without a temporary.
   void add(const PackedSlice& one) {
     if (one.kind == SliceKind::state) states[one.value & 3] += one.busy;
     cell.count += one.count;
@@ -104,15 +104,16 @@ struct Gathered {
     cell.in = one.in;
     cell.cpu = one.cpu;
   }
+  // Adds a cell of the same lane that does not begin before the ones added so far.
   void add(const Gathered& later);
-  // Returns the finished cell: the value of several states is the state with the most time.
+  // Returns the finished cell. If it combines several states, its value is the one with most time.
   LaneCell closed() const;
 
  private:
   void add(const LaneCell& later, std::uint64_t longest_in);
 };
 
-// What the order of the lanes depends on.
+// What comes_before() compares; active: as Lane::active (ticks).
 struct LaneRank {
   LaneId of;
   bool calls = false;  // has cells of calls
@@ -125,19 +126,21 @@ class Lanes : public StateObserver {
  public:
   static constexpr std::size_t kMostWakes = 2000;
 
-  // tasks: tells the idle tasks, which get no lane.
+  // scale: the picture's interval and columns. tasks: of the recording; must outlive this object;
+  // idle tasks get no lane.
   Lanes(const TimeScale& scale, const Tasks& tasks, std::size_t most_wakes = kMostWakes)
       : scale_(scale), tasks_(tasks), most_wakes_(most_wakes) {}
 
   void slice(const Slice& slice) override;
-  // Adds a finished cell of another picture. active: ticks that it adds to Lane::active.
+  // Adds a finished cell of another picture to the end of the lane. active: ticks that it adds to
+  // Lane::active.
   void put(LaneId of, const LaneCell& cell, std::uint64_t active);
   void wake(const Wake& wake) override;
 
-  // Returns the wanted lanes and leaves this object empty. Call once, after the last slice.
+  // Returns the wanted lanes and leaves this object empty. Call it once, after the last slice.
   LanePicture take(const LaneFilter& filter = {});
-  // Wake-ups whose time from waking to running overlaps the scale; empty if there are more than
-  // most_wakes.
+  // Return the wake-ups whose time from waking to running overlaps the scale, none if there are
+  // more than most_wakes; and the number of them all.
   const std::vector<Wake>& wakes() const { return wakes_; }
   std::uint64_t wake_count() const { return wake_count_; }
 

@@ -28,16 +28,16 @@ struct Occurrence {
   std::uint64_t length() const { return to - from; }
 };
 
-// What a name stands for: the calls, interrupts, events and tasks of that name, or the tasks and
-// processes of that number; `*` and `?` stand for any characters. Where there are none, everything
-// in whose name the text occurs; and where there is nothing of that kind either, or the text has a
-// `/`, the events one of whose texts it occurs in, such as the path of a file.
+// The things that a name stands for: the calls, interrupts, events and tasks of that name, or the
+// tasks and processes of that number; `*` and `?` stand for any characters. If there are none,
+// those whose name contains the text. If there are none either, or the text has a `/`, the events
+// with a text that contains it, such as the path of a file.
 class NameMatch {
  public:
-  // tasks: nullptr: no tasks are looked for. `catalogue` must outlive this.
+  // tasks: nullptr: no tasks are searched. `catalogue` must outlive this object.
   NameMatch(std::string_view name, const SpanTypes& types, const Catalogue& catalogue,
             const Tasks* tasks = nullptr);
-  // Returns whether something is called so; texts of events are not asked.
+  // Returns whether anything has this name; texts of events are not checked.
   bool any() const { return any_; }
   bool any_task() const { return any_task_; }
   bool task(TaskIndex task) const { return task < tasks_.size() && tasks_[task]; }
@@ -68,6 +68,8 @@ struct SearchHits {
   std::vector<std::uint32_t> columns;  // ascending
   std::uint64_t count = 0;             // of the matches
 };
+// Returns where matches begin in the scale's interval. The search is abandoned when `unwanted`
+// returns true.
 SearchHits find_hits(const Timeline& timeline, const NameMatch& match, const TimeScale& scale,
                      const Unwanted& unwanted = {});
 

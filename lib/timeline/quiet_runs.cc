@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/timeline/quiet_runs.h"
 
-#include "lib/analyse/who_runs.h"
+#include "lib/analyse/running_tasks.h"
 
 namespace fkt {
 

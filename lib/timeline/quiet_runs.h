@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// QuietRuns: where a page has events one behind the other that may be in one burst
-// (lib/timeline/burst_merge.h). It is found by the thread that reads pages ahead, which has less to
-// do than the one that follows the tasks.
+// SPDX-License-Identifier: GPL-2.0-only QuietRuns: the runs of consecutive events of a page that
+// may be in one burst (lib/timeline/burst_merge.h). The thread that reads pages ahead finds them,
+// because it has less to do than the one that follows the tasks.
 #pragma once
 
 #include <array>
@@ -23,8 +22,8 @@ constexpr bool changes_tasks(std::uint16_t id) {
 }
 
 // Which words may be part of a burst, by their ids: points that change no task, begins and ends of
-// spans on stacks, and pairs of these. Not events that say themselves how long they are, because
-// PageDecoder::look_ahead() passes over words by their ids alone, nor late begins and ends
+// spans on stacks, and pairs of these. Not events with a variable number of words, because
+// PageDecoder::look_ahead() skips words by their ids alone, and not late begins and ends
 // (EventType::late).
 class QuietWords {
  public:
@@ -35,14 +34,13 @@ class QuietWords {
   std::array<bool, 1 << FKT_ID_BITS> quiet_{};
 };
 
-// The runs of quiet events of one page: of two and more, one behind the other.
+// The runs of at least two consecutive quiet events of one page.
 class QuietRuns {
  public:
   QuietRuns() = default;
   QuietRuns(const WordTable& table, const Page& page, const QuietWords& quiet);
-  // Returns what PageDecoder::look_ahead() would without limits, behind the first event of a run;
-  // nullopt: no run begins there. progress: that of the decoder, never less than in the call
-  // before.
+  // Returns the result of PageDecoder::look_ahead() without limits, after the first event of a run;
+  // nullopt: no run begins there. progress: of the decoder, not less than in the previous call.
   std::optional<PageDecoder::Ahead> behind(std::uint32_t progress) {
     while (next_ < runs_.size() && runs_[next_].progress < progress) next_++;
     if (next_ == runs_.size() || runs_[next_].progress != progress) return {};
@@ -58,14 +56,14 @@ class QuietRuns {
   std::size_t next_ = 0;
 };
 
-// The runs of pages on their way from one thread to another.
+// Passes the runs of pages from one thread to another.
 class QuietRunsByPage {
  public:
   void put(std::uint32_t page, QuietRuns runs) {
     const std::lock_guard lock(mutex_);
     by_page_.insert_or_assign(page, std::move(runs));
   }
-  // Returns those of the page, which are gone then; none if they are not known.
+  // Removes and returns the runs of the page; none if they are not known.
   QuietRuns take(std::uint32_t page) {
     const std::lock_guard lock(mutex_);
     const auto found = by_page_.extract(page);

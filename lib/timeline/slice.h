@@ -38,8 +38,8 @@ struct Slice {
   std::uint32_t value = 0;
   TypeIndex in = kNoType;          // state: the system call around it, if one is known
   std::uint64_t from = 0, to = 0;  // ticks
-  // Of an interrupt or call whose begin was seen: the time of the event that told of it, which is
-  // later than `from` if that is all that is known of its place (EventType::late).
+  // Of an interrupt or call whose begin was seen: the time of the event that showed it, which is
+  // later than `from` if the begin is late (EventType::late).
   std::uint64_t told = 0;
 };
 

@@ -17,7 +17,7 @@ bool same_kind(const Slice& a, const Slice& b) {
   return a.kind == SliceKind::run || same_lane(a, b);
 }
 
-// What happens within the slice.
+// Collects the details within the slice.
 class Inside : public StateObserver {
  public:
   Inside(const Slice& of, SliceDetails& found) : of_(of), found_(found) {}
@@ -42,7 +42,7 @@ class Inside : public StateObserver {
   SliceDetails& found_;
 };
 
-// The wake-up that ended a state: it is told when the task gets a CPU.
+// Finds the wake-up that ended a state: it is reported when the task gets a CPU.
 class EndingWake : public StateObserver {
  public:
   EndingWake(const Slice& of, SliceDetails& found) : of_(of), found_(found) {}

@@ -23,8 +23,8 @@ struct SliceDetails {
   std::optional<Slice> previous, next;
 };
 
-// `of`: kind, depth, task, cpu, value, from and to are used. The search is abandoned when
-// `unwanted` returns true.
+// Returns the details of the slice `of`, whose kind, depth, task, cpu, value, from and to must be
+// set. The search is abandoned when `unwanted` returns true; the details are then incomplete.
 SliceDetails slice_details(const Timeline& timeline, const Slice& of,
                            const Unwanted& unwanted = {});
 

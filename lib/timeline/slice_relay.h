@@ -2,8 +2,8 @@
 // SliceRelay: an observer that passes its slices on, in their order, to a thread of its own.
 // Wake-ups and events are not passed on.
 //
-// `To` is what takes them: add(const PackedSlice&) is called for each, in that thread. buckets() is
-// as that of a StateObserver.
+// `To` takes the slices: its add(const PackedSlice&) is called for each, in that thread; its
+// buckets() is that of a StateObserver.
 #pragma once
 
 #include <array>

@@ -21,7 +21,7 @@ void show_open(const Stack& stack, SliceKind kind, Slice slice, StateObserver& o
   }
 }
 
-// What the CPU runs, until it ends or is cut off at `to` (ticks). ended: its end was seen.
+// Reports the run of the CPU, which ends or is cut off at `to` (ticks). ended: its end was seen.
 template <class CpuNow>
 Slice run_slice(std::uint32_t number, const CpuNow& now, std::uint64_t to, bool ended) {
   return {.kind = SliceKind::run,
@@ -135,14 +135,14 @@ StateTracker StateTracker::at(const Saved& saved) const {
 std::size_t StateTracker::Saved::bytes() const {
   std::size_t bytes = sizeof *this + numbers_.size() * sizeof numbers_[0] +
                       tasks_.size() * sizeof tasks_[0] + cpus_.size() * sizeof cpus_[0] +
-                      states_.who_runs().bytes() +
+                      states_.running_tasks().bytes() +
                       asyncs_.open().size() * (sizeof(AsyncSpan) + 4 * kOfMalloc);
   for (const Task& task : tasks_) bytes += task.stack.size() * sizeof(Open) + kOfMalloc;
   for (const CpuNow& now : cpus_) bytes += now.stack.size() * sizeof(Open) + kOfMalloc;
   return bytes;
 }
 
-// The task's state, which ends or is cut off at `to` (ticks). ended: its end was seen.
+// Reports the task's state, which ends or is cut off at `to` (ticks). ended: its end was seen.
 Slice StateTracker::state_slice(TaskIndex index, const TaskStates::Now& now, std::uint64_t to,
                                 bool ended) const {
   return {.kind = SliceKind::state,
@@ -255,7 +255,7 @@ void StateTracker::point(const Event& event, TaskIndex running, Change& change, 
   } else if (event.id == FKT_E_MASK) {
     states_.masks(event);
   }
-  stacks_.point(event, running, tasks_, states_.who_runs().in_gap(), change);
+  stacks_.point(event, running, tasks_, states_.running_tasks().in_gap(), change);
   if ((*meanings_)[event.id].async) [[unlikely]] {
     std::vector<AsyncSpans::Ended> ended;
     asyncs_.apply(event, running, *types_, ended, step);
@@ -359,7 +359,7 @@ void StateTracker::apply_next(BurstMerge& merge, SliceGroups& groups) {
 void StateTracker::begin_gap(const Event& event, Change& change) {
   states_.begin_gap(event, tasks_, change);
   const auto tasks = static_cast<TaskIndex>(stacks_.tasks().size());
-  stacks_.begin_gap(event.cpu, states_.who_runs().running_elsewhere(event.cpu, tasks), tasks_,
+  stacks_.begin_gap(event.cpu, states_.running_tasks().running_elsewhere(event.cpu, tasks), tasks_,
                     change);
   drop_asyncs(event.clock, change.observer);
 }

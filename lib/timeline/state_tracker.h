@@ -33,14 +33,14 @@ class StateTracker {
 
   // Applies the next event and reports the slices that end with it; `observer` may be nullptr.
   void apply(const Event& event, StateObserver* observer);
-  // Applies what is due in `merge`: an event, or a burst of them, of which it moves on to the last
-  // one. The observer, that of `groups`, must not want events.
+  // Applies the next event or burst of `merge`; of a burst it moves on to the last event. The
+  // observer of `groups` must not want events.
   void apply_next(BurstMerge& merge, SliceGroups& groups);
   // Continues with the next stretch of a slice, in the state at its checkpoint. Not allowed for a
   // StateTracker from at().
   void restart(const Checkpoint& checkpoint);
-  // Reports everything that is open at `clock` (ticks), as slices whose end was not seen. What
-  // goes on on a CPU of `unknown` ends where it is no longer known.
+  // Reports everything that is open at `clock` (ticks), as slices whose end was not seen. Slices on
+  // a CPU of `unknown` end where its state becomes unknown.
   void finish(std::uint64_t clock, const UnknownEnds& unknown, StateObserver& observer) const;
 
   const Tasks& tasks() const { return tasks_; }
@@ -74,7 +74,7 @@ class StateTracker {
   using Stacks = SpanStacks<Kept>;
   using Stack = Stacks::Stack;
   using CpuNow = Stacks::Cpu;
-  struct Change;  // reports as slices what the rules tell
+  struct Change;  // reports the changes of the rules as slices
 
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   CpuNow& cpu(std::uint32_t number) { return stacks_.cpu(number); }

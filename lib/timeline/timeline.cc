@@ -125,8 +125,8 @@ bool Timeline::read_events(PassControl& control, StateObserver* whole, const Pag
   return true;
 }
 
-// The same in bursts. Before a copy is made, all of them are taken apart, so that everything before
-// a moment has been applied, and nothing behind it.
+// Reads the recording in bursts; result as read_events(). Before a copy is made, all bursts are
+// taken apart, so that exactly the events before that moment have been applied.
 bool Timeline::read_bursts(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   BurstMerge merge(trace_, meanings_, longest_burst_, taker);
   SliceGroups groups(whole);

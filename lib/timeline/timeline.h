@@ -50,10 +50,10 @@ class Timeline {
   // the pages, from other threads too (ReadRange::page_read).
   void read(PassControl& control, StateObserver* whole = nullptr, const PageTaker& taker = {});
 
-  // Hands to `observer` what touches [from, to) (ticks): slices that began earlier with their real
-  // begin, slices open at `to` as not ended. Stops early when observer.enough() or unwanted()
-  // return true. Valid after read(). May be called from any thread: callers take turns every few
-  // thousand events, so a short question does not wait for a long one.
+  // Passes the slices that touch [from, to) (ticks) to `observer`: those that began earlier with
+  // their real begin, those open at `to` as not ended. Stops early when observer.enough() or
+  // unwanted() return true. Valid after read(). May be called from any thread: callers take turns
+  // every few thousand events, so a short question does not wait for a long one.
   void follow(std::uint64_t from, std::uint64_t to, StateObserver& observer,
               const Unwanted& unwanted = {}) const;
   // How much later than others a slice may come in read(), see StateObserver (ticks).

@@ -73,7 +73,7 @@ void WindowStats::take(Analysis& analysis) {
   for (std::uint32_t number = 0; number < analysis.states().cpus(); number++) {
     const CpuStateTimes& times = analysis.states().cpu(number);
     const TaskIndex idle = analysis.tasks().find_idle(number);
-    // What the idle task calls is the system's time there, and idle time here.
+    // Calls of the idle task count as system time in the analysis, and as idle time here.
     const std::uint64_t calls = idle == kNoTask ? 0 : ran(analysis.states().task(idle));
     OfCpu& cpu = element(cpus_, number);
     cpu.busy = ran(times) - calls;

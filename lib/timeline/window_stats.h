@@ -30,6 +30,7 @@ class WindowStats final : public StateObserver {
     std::uint64_t unknown = 0;  // in gaps, before the CPU's first event, tasks not recorded
   };
 
+  // tasks: of the recording; must outlive this object.
   WindowStats(std::uint64_t from, std::uint64_t to, const Tasks& tasks)
       : from_(from), to_(to), tasks_(tasks) {}
 

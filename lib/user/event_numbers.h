@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The numbers of the events that user programs define (include/fkt/user_ring.h), and the lines of
-// the catalogue that say what they are.
+// SPDX-License-Identifier: GPL-2.0-only The numbers of the events that user programs define
+// (include/fkt/user_ring.h), and the lines of the catalogue that describe them.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +15,11 @@ class EventNumbers {
  public:
   struct Number {
     std::uint32_t number = 0;
-    bool plain = false;  // its values are not recorded: the name has others
+    bool plain = false;  // its values are not recorded: the name has other fields
     std::string lines;   // of the catalogue, if the event is new
   };
-  // text: a definition as programs send it, of any bytes. Errors: it is none, or there are too
-  // many.
+  // Returns the number for a definition of an event. text: as programs send it, any bytes. Error
+  // (usage): it is not a definition, or there are too many.
   Result<Number> of(std::string_view text);
 
  private:

@@ -16,8 +16,8 @@ class EventOrder : public RingSink {
              std::span<const std::uint64_t> words) override;
   void lost(std::uint64_t clock, std::uint64_t count, std::uint64_t from) override;
 
-  // Hands over what is not later than `until` (ticks), which was read before the rings were: what
-  // is earlier is all there. Of equal times, what came first is first.
+  // Passes the events up to `until` to `sink` in order of time, of equal times in order of arrival.
+  // until (ticks): clock read before the rings, so that no earlier event is still to come.
   void release(std::uint64_t until, RingSink& sink);
 
  private:

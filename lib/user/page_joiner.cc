@@ -10,10 +10,10 @@
 namespace fkt {
 namespace {
 
-// Of events whose threads seem not to run, a program decides how many there are: further ones are
-// lost.
+// Limit of the held events, those of threads that are not running: a program could make any number
+// of them. Further ones are lost.
 constexpr std::size_t kMostHeldBytes = 32 << 20;
-constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+constexpr std::uint32_t kNoThread = ~std::uint32_t{0};
 
 std::uint64_t events_of(bool is_gap, std::span<const std::uint64_t> words) {
   return is_gap ? words[0] : 1;
@@ -23,7 +23,7 @@ std::uint64_t events_of(bool is_gap, std::span<const std::uint64_t> words) {
 
 struct PageJoiner::Cpu {
   PageWriter pages;
-  std::uint32_t current = kNobody;  // thread that runs; kNobody: not known
+  std::uint32_t current = kNoThread;  // thread that runs; kNoThread: not known
   Added added;
 };
 
@@ -107,7 +107,7 @@ PageJoiner::Cpu& PageJoiner::cpu(std::uint32_t number) {
   if (!place) {
     place = std::make_unique<Cpu>(
         Cpu{PageWriter({rules_.recording, rules_.page_bytes, number, FKT_PAGE_JOINED}, take_),
-            kNobody,
+            kNoThread,
             {}});
   }
   return *place;
@@ -124,7 +124,8 @@ Status PageJoiner::join(const Pages& kernel, const Pages& user) {
       if (!is_user) cpu(ref.cpu);
     }
   }
-  // At equal times the kernel's events come first: a thread's own follow what let it run.
+  // At equal times the kernel's events come first: a switch precedes the events of the thread that
+  // it lets run.
   std::vector<MergeSource<Stream>> heap;
   std::uint32_t order = 0;
   for (const auto& [key, stream] : streams) {
@@ -160,9 +161,9 @@ void PageJoiner::kernel_event(Stream& stream) {
   Cpu& on = cpu(event.cpu);
   if (stream.is_gap()) {
     const auto gap = stream.gap();
-    const std::uint32_t tid = on.current == kNobody ? 0 : on.current;
-    // Which thread runs behind the gap is known from the next event.
-    runs(on, kNobody, event.clock);
+    const std::uint32_t tid = on.current == kNoThread ? 0 : on.current;
+    // The next event shows which thread runs after the gap.
+    runs(on, kNoThread, event.clock);
     on.pages.lost(tid, std::max(event.clock, on.pages.clock()), gap[0], gap[1]);
     return;
   }
@@ -178,7 +179,7 @@ void PageJoiner::runs(Cpu& on, std::uint32_t tid, std::uint64_t clock) {
   const auto before = where_.find(on.current);
   if (before != where_.end() && before->second == &on) where_.erase(before);
   on.current = tid;
-  if (tid == kNobody || tid == 0) return;
+  if (tid == kNoThread || tid == 0) return;
   where_[tid] = &on;
   if (!held_.empty()) release(on, tid, clock);
 }
@@ -230,8 +231,8 @@ void PageJoiner::put(Cpu& on, std::uint32_t tid, const Held& event,
   }
 }
 
-// The thread runs: its events that were a little too early go here; it has lost those that belong
-// where the kernel's events are missing.
+// The thread runs now: places its held events here if they are at most `nearby` too early. Earlier
+// ones count as lost, because the kernel's events of that time are missing.
 void PageJoiner::release(Cpu& on, std::uint32_t tid, std::uint64_t clock) {
   const auto found = held_.find(tid);
   if (found == held_.end()) return;

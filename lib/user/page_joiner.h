@@ -34,7 +34,7 @@ class PageJoiner {
     const PageSource& source;
     std::span<const PageRef> refs;
   };
-  // What a CPU has got of user programs' events.
+  // Numbers of user programs' events that were added to a CPU.
   struct Added {
     std::uint64_t events = 0;
     std::uint64_t lost = 0;
@@ -47,13 +47,14 @@ class PageJoiner {
   PageJoiner(const PageJoiner&) = delete;
   PageJoiner& operator=(const PageJoiner&) = delete;
 
-  // Called once. user: the pages of each thread, or of one after the other, as if they were a
-  // CPU's. Error: a page cannot be read.
+  // Called once. user: pages in which the ring of a thread, or of several threads in turn, has the
+  // number of a CPU. Error: a page cannot be read.
   Status join(const Pages& kernel, const Pages& user);
 
   // By CPU.
   std::map<std::uint32_t, Added> added() const;
-  // Events whose thread never ran, as far as the kernel's events say; they are in no page.
+  // Returns the number of events of threads that the kernel's events never show running; they are
+  // in no page.
   std::uint64_t without_place() const;
 
  private:

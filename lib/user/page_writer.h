@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Makes pages of the events of one CPU, or of what takes the place of one (include/fkt/wire.h).
+// SPDX-License-Identifier: GPL-2.0-only Makes pages of the events of one CPU, or of a ring that has
+// the number of a CPU (include/fkt/wire.h).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace fkt {
 
 class PageWriter {
  public:
-  // Gets each page, of page_bytes bytes, when it is full; and before that, with less in it, by
-  // save().
+  // Called with each page, of page_bytes bytes, when it is full; before that by save(), with fewer
+  // events in it.
   using Take = std::function<void(const fkt_page_header& header, ByteView page)>;
 
   struct Place {
@@ -26,15 +26,16 @@ class PageWriter {
     std::uint32_t cpu = 0;
     std::uint32_t flags = 0;  // FKT_PAGE_*, of each page
   };
-  // take: must stay valid.
+  // take: must stay valid as long as this object.
   PageWriter(const Place& place, Take take);
 
-  // Appends an event of thread `tid`. clock: ticks, not before the event before it; words: what
-  // follows the event word. It fits a page if it has at most most_words() words.
+  // Appends an event of thread `tid`. clock: ticks, not before the event before it; words: those
+  // after the event word, at most most_words().
   void event(std::uint32_t tid, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
              std::span<const std::uint64_t> words);
+  // Returns how many words after the event word fit into an empty page.
   std::size_t most_words() const;
-  // `count` further events of thread `tid` were lost between `from` and `clock` (ticks).
+  // Appends a gap: `count` events of thread `tid` were lost between `from` and `clock` (ticks).
   void lost(std::uint32_t tid, std::uint64_t clock, std::uint64_t count, std::uint64_t from);
   // Hands over the page that is not full yet. clock: not before its last event.
   void flush(std::uint64_t clock);

@@ -34,25 +34,25 @@ bool RingReader::skip_unfinished(std::uint64_t head, bool has_ended) {
   const std::uint64_t word = load(tail_);
   const bool begins = word != 0 || !in_zeros_;
   unfinished_ += begins;
-  // Only the exchange was made: zeros up to the next event.
+  // Only the exchange of `head` was made: there are zeros up to the next event.
   in_zeros_ = word == 0;
   tail_ += word == 0 ? 1 : std::min<std::uint64_t>(1 + fkt_word_arg(word), head - tail_);
   return true;
 }
 
-// Returns false if the program cannot have lost so many.
+// Reports newly lost events to the sink. Returns false if the program cannot have lost so many.
 bool RingReader::tell_lost(std::uint64_t clock, std::uint64_t total, std::uint64_t from,
                            RingSink& sink) {
-  // A count that runs backwards is none.
+  // A count that decreases is invalid, and ignored.
   if (total <= lost_) return true;
-  // An event takes longer than a tick.
+  // Writing an event takes longer than a tick, so no more can be lost than ticks have passed.
   if (total > clock - start_) return false;
   sink.lost(clock, total - lost_, from);
   lost_ = total;
   return true;
 }
 
-// Takes the event at tail_. Returns false if it is none.
+// Takes the event at tail_. Returns false if the words are not an event.
 bool RingReader::take_one(std::uint64_t head, std::uint64_t now, RingSink& sink) {
   const std::uint64_t word = load(tail_);
   const std::uint32_t id = fkt_word_id(word), after = fkt_user_words_after(word);
@@ -71,7 +71,7 @@ bool RingReader::take_one(std::uint64_t head, std::uint64_t now, RingSink& sink)
 
 bool RingReader::take(std::uint64_t now, bool has_ended, RingSink& sink) {
   if (!sound_) return false;
-  // Acquire: what was reserved before is seen as zeros, or later.
+  // Acquire: words before `head` are read as zero or as filled in later, not with older contents.
   const std::uint64_t head = __atomic_load_n(&ring_->head, __ATOMIC_ACQUIRE), begin = tail_;
   sound_ = head - tail_ <= size_;
   while (sound_ && tail_ != head) {
@@ -83,7 +83,8 @@ bool RingReader::take(std::uint64_t now, bool has_ended, RingSink& sink) {
   }
   if (tail_ != begin && sound_) {
     clear(begin, tail_);
-    // Release: who sees this finds zeros.
+    // Release: a writer that reads this `tail` (acquire, in fkt_user_prepare()) finds the words
+    // before it zero.
     __atomic_store_n(&ring_->tail, tail_, __ATOMIC_RELEASE);
   }
   if (has_ended && sound_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Takes the events out of a thread's ring (include/fkt/user_ring.h), which the thread's program can
-// write to at any time: each word is copied before it is looked at, and nothing in the ring is
-// believed. Events that a thread has not finished are skipped when it has ended, and counted.
+// write to at any time: each word is copied before it is checked, and only checked copies are used.
+// Events that a thread has not finished are skipped when it has ended, and counted.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ class RingReader {
   // recording's begin (ticks). most_words: of an event, after its first one.
   RingReader(fkt_user_ring* ring, std::uint64_t words, std::uint64_t start, std::size_t most_words);
 
-  // Hands over what is complete, and makes room for more. now: a reading of the clock (ticks); an
-  // event that says that it is later than allow_ahead() after it is taken for one of that time.
-  // has_ended: the thread writes no more. Returns whether there was anything.
+  // Passes the complete events to `sink` and frees their room in the ring. now: clock read before
+  // the ring (ticks); an event that is later than now + allow_ahead() is given that time.
+  // has_ended: the thread writes no more. Returns whether anything was taken.
   bool take(std::uint64_t now, bool has_ended, RingSink& sink);
-  // Events may come between the reading of the clock and that of the ring. ticks: as long as that
-  // may take.
+  // Sets how much later than `now` (ticks) an event of take() may be: the thread may write between
+  // the reading of the clock and that of the ring.
   void allow_ahead(std::uint64_t ticks) { ahead_ = ticks; }
 
-  // False once the ring held what no program of ours writes: the rest of it is not read.
+  // Returns false after words that fkt/user.h cannot write; the ring is not read further then.
   bool is_sound() const { return sound_; }
   std::uint64_t unfinished() const { return unfinished_; }
 

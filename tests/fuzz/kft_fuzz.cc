@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// libFuzzer target: whatever the text is, the KFT parser and what puts its calls together say what
-// they found, and every row's times add up.
+// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: for any text, the KFT parser and
+// KftNesting report what they found, and the times of every row add up.
 #include <cstdlib>
 #include <string>
 

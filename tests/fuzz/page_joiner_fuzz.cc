@@ -4,7 +4,8 @@
 // time order; or it says that a page cannot be read.
 //
 // An input is a series of pages: what the page is of, its CPU, a number of words, and these words,
-// which may be no events at all. Headers and checksums are made here, as anybody could make them.
+// which may be no events at all. Headers and checksums are made here, because an attacker could
+// make them, too.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// libFuzzer target: whatever the bytes are, the reader opens them or says why not, and walks what
-// it found without reading outside of them. tests/fuzz/run builds and runs it.
+// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: the reader opens any bytes or returns an
+// error, and never reads outside of them. tests/fuzz/run builds and runs it.
 #include <cstdlib>
 
 #include "lib/format/clocks.h"

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// libFuzzer target: whatever comes through the recorder's socket, it is a message that comes out
-// again as it went in, or none.
+// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: any bytes from the recorder's socket are
+// refused, or are a message that is written again as the same bytes.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Arguments of programs' probes (USDT) under libFuzzer: any text has as many of them as it has
-// words, and one that is known can be fetched.
+// SPDX-License-Identifier: GPL-2.0-only Arguments of programs' probes (USDT) under libFuzzer: a
+// text has as many arguments as words, and each one with is_known can be fetched.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -10,8 +10,8 @@
 
 namespace fkt::test {
 
-// The scene of figure 3 of the 2005 report: find reads an inode that is not cached and sleeps until
-// the disk's interrupt wakes it. Also a fork, an exec, an exit, a thread, a 32-bit call and faults.
+// Returns a recording in which find reads an inode that is not cached and sleeps until the disk's
+// interrupt wakes it. Also a fork, an exec, an exit, a thread, a 32-bit call and faults.
 // group_pages: pages per compressed group; 0: not compressed.
 inline Bytes find_recording(std::size_t group_pages = 0) {
   constexpr std::uint64_t T = TraceBuilder::kStart;

@@ -36,6 +36,7 @@ TEST_CASE("every path that the documents name exists") {
   CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/architecture.md")) > 20);
   CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/tests.md")) > 20);
   CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/glossary.md")) > 20);
+  CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/decisions.md")) > 0);
   CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/library.md")) > 0);
   CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "docs/your-module.md")) > 0);
   CHECK(check_paths(read_file(fs::path(FKT_SOURCE_DIR) / "README.md")) > 0);

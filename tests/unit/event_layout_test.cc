@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Tests what is read from descriptions of tracepoints' records, as tracefs has them: fields, the
-// names of their values, and descriptions that are wrong.
+// SPDX-License-Identifier: GPL-2.0-only Tests parsing descriptions of tracepoints' records
+// (tracefs): fields, the names of their values, and wrong descriptions.
 #include <catch2/catch.hpp>
 #include <string>
 

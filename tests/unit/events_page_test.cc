@@ -147,7 +147,32 @@ and not to be disturbed (D), 0x403 stopped (T), 0x404 traced (t), 0x405 dead (X)
       layer_table(out, catalogue, layer);
     }
   }
-  out.put(R"(.SH QUESTIONS
+  out.put(R"(.SH WHAT CANNOT BE OBSERVED
+.IP \(bu 2
+Page faults have a begin and no end: the kernel has no hook where they return.
+.IP \(bu
+Exceptions: most of them call the kernel's die notifiers, which FKT uses; floating point errors and general protection
+faults of user programs are recorded by kprobes on two functions. These are not recorded: #NM, #UD of the kernel's own
+WARN and BUG, kernel faults that an exception table repairs, breakpoints and single steps of kprobes or of a kernel
+debugger, #DF, #CP, #VE, #VC, and those of Xen. Machine checks are recorded when the kernel logs them.
+.IP \(bu
+Vectors of the local APIC without a tracepoint: posted interrupts of KVM, callbacks of Hyper\-V and Xen.
+.IP \(bu
+A call in progress when its layer is switched on has no entry, and one in progress when it is switched off has no exit.
+The tools count both kinds, and give neither a duration.
+.IP \(bu
+A kprobe that is hit inside the handler of another kprobe records nothing; the recording and each instrument count
+such hits as missed.
+.IP \(bu
+If an entry and a whole call of one function are recorded, functions that FKT itself calls at the end of a page are not
+recorded there.
+.IP \(bu
+Returns of functions of user programs: the kernel's return probes take 64 of a thread in each other, and none past a C++
+exception or a change of stacks, which end such a program.
+.PP
+.BR fkt_record (1)
+warns if the running kernel lacks one of the hooks; dmesg names the hook.
+.SH QUESTIONS
 Which layer has what I look for, and which instruments are in it?
 .PP
 .nf

@@ -12,11 +12,11 @@ namespace {
 std::string tree(const Expression& e, std::size_t at) {
   const ExpressionNode& node = e.nodes()[at];
   switch (node.kind) {
-    case ExpressionNode::Kind::all:
+    case ExpressionNode::Kind::conjunction:
       return "(" + tree(e, node.left) + " and " + tree(e, node.right) + ")";
-    case ExpressionNode::Kind::any:
+    case ExpressionNode::Kind::disjunction:
       return "(" + tree(e, node.left) + " or " + tree(e, node.right) + ")";
-    case ExpressionNode::Kind::no:
+    case ExpressionNode::Kind::negation:
       return "not " + tree(e, node.left);
     case ExpressionNode::Kind::flag:
       return "flag " + node.field;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Tests where an instrument on an instruction is, and what its program does with registers.
+// SPDX-License-Identifier: GPL-2.0-only Tests the address of an instrument on an instruction, and
+// the values of its program from registers.
 #include <fkt/call_hit.h>
 #include <fkt/program_run.h>
 

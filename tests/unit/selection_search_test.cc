@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Tests what fkt_selection finds by name, and what it says of one slice.
+// SPDX-License-Identifier: GPL-2.0-only Tests what fkt_selection finds by name, and its details of
+// a slice.
 #include <catch2/catch.hpp>
 
 #include <array>

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What the tests ask of texts.
+// SPDX-License-Identifier: GPL-2.0-only Helpers of the tests for texts.
 #pragma once
 
 #include <string>

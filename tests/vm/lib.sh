@@ -68,7 +68,7 @@ says_damage() {
     [[ $(wc -l <damage) -eq 1 ]] || fail "\"$*\" on a damaged recording does not say so in one line: $(<damage)"
 }
 
-# pause SECONDS: waits without a process of its own; to start `sleep` takes the emulator 14 ms. Nobody writes to the pipe.
+# pause SECONDS: waits without a process of its own; to start `sleep` takes the emulator 14 ms. The pipe has no writer that sends data.
 [[ -p /run/fkt-pause ]] || mkfifo /run/fkt-pause
 pause() { read -rt "$1" 0<>/run/fkt-pause || true; }
 

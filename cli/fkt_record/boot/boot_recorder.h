@@ -22,9 +22,9 @@ class BootRecorder {
   // Takes the lock. ready: write end of a pipe; go_on() writes one byte to it.
   static Result<BootRecorder> begin(UniqueFd ready);
 
-  // Lets the machine's start go on, which waits for this. Called when the recording runs, or when
-  // it waits for its time to begin; a second call does nothing. Messages go to the kernel's log
-  // from then on: the console's readers come and go while a machine starts.
+  // Lets the machine's start continue, which waits for this. Called when the recording runs, or
+  // waits for its begin; a second call does nothing. Further messages go to the kernel's log,
+  // because the process that read them until now goes on with the start.
   void go_on();
   // Changes to the root directory of process 1, if that is another one. An initramfs is emptied
   // when the real root takes its place, but the root directory of its processes stays there. Errors

@@ -106,7 +106,7 @@ void CallSetup::Widest::add(const CallLimits& limits) {
   contexts |= limits.contexts;
 }
 
-// A call that is shorter than such a part of the least that is recorded is of no interest.
+// Calls shorter than this percentage of the shortest recorded duration are not held.
 void CallSetup::set_keep(const KeepChildren& keep) {
   constexpr std::uint32_t kTask = 1U << FKT_LEVEL_TASK;
   fkt_keep& k = arguments_->keep;

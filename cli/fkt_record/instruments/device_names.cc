@@ -19,7 +19,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// Adds the device, as the kernel has its number, unless it is known.
+// Adds the device under its dev_t number, unless it is known.
 void add(std::map<std::uint64_t, std::string_view>& names, std::string_view major,
          std::string_view minor, std::string_view name) {
   std::uint64_t high = 0, low = 0;

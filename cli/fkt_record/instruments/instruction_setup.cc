@@ -19,7 +19,7 @@ Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrume
                            .instrument = instrument,
                            .how = 0,
                            .pad = 0});
-  // Everything is done by the first program of a pair.
+  // An instruction needs only the first program of a pair.
   const ProgramBlock none;
   for (const ProgramBlock* const block : {&plan.program.block, &none}) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());

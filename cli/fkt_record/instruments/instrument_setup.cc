@@ -26,7 +26,8 @@
 namespace fkt::record {
 namespace {
 
-// Functions with a return probe of one instrument. A kretprobe takes up to 25 ms to be set.
+// Most functions with a return probe that an instrument may have. Setting a kretprobe takes up to
+// 25 ms.
 constexpr std::size_t kMostKretprobes = 100;
 constexpr std::size_t kMostFprobes = FKT_RETURN_PROBES_MOST;
 
@@ -52,7 +53,7 @@ Status add_flags(FlagNames& flags, const InstrumentSetup::Asked& asked) {
   return Done{};
 }
 
-// Thread numbers are below what pid_max says, which may grow until the recording ends.
+// Returns an upper bound of thread numbers, exclusive: the present pid_max.
 std::uint32_t most_threads() {
   std::uint32_t most = 0;
   const Result<std::string> text = read_file("/proc/sys/kernel/pid_max");
@@ -64,10 +65,10 @@ std::uint32_t most_threads() {
 
 }  // namespace
 
-// Of what a kernel lacks for a layer.
+// Most places that a message names as lacking in the kernel.
 constexpr std::size_t kMostNamed = 30;
 
-// What the running kernel says of itself, and the setup that is made of it.
+// Reads what the running kernel has, and makes the setup of it.
 class InstrumentSetup::Maker {
  public:
   Maker(const Device& device, SymbolReader& symbols, double ticks_per_second, Numbering& numbering)
@@ -106,14 +107,15 @@ class InstrumentSetup::Maker {
     if (!functions().named("register_fprobe_ips").empty()) made_.return_probe_ = "fprobe";
     Result<std::string> available = available_functions();
     if (!available) return available.error();
-    // An fprobe is not a kprobe: ftrace's list is all that matters to it.
+    // The blacklist of kprobes does not apply to fprobes.
     const bool has_kretprobes = made_.return_probe_ != std::string_view("fprobe");
     traceable_.emplace(std::move(*available),
                        has_kretprobes ? unprobed_functions() : std::string{});
     return Done{};
   }
 
-  // layer: number of its bit in the mask; probes of modules say themselves in which they are.
+  // layer: number of its bit in the mask; not used for probes of modules, which have a layer in
+  // their description.
   Status add(const Instrument& instrument, unsigned layer) {
     if (is_of_probes(instrument)) return add_probes(instrument);
     const auto bit = static_cast<fkt_layer>(layer);
@@ -142,15 +144,16 @@ class InstrumentSetup::Maker {
     return true;
   }
 
-  // What was added until now is recorded from the start. Called before the lists of layers are
-  // added: -k and --also say which of those are.
+  // Marks the layers of the instruments added so far as recorded from the start. Called before the
+  // lists of layers are added, which -k and --also switch on.
   void switch_on() {
     for (const fkt_instrument& made : made_.instruments_) {
       made_.layers_ |= std::uint64_t{1} << made.layer;
     }
   }
 
-  // Adds what this kernel has of the list. Error: not of code usage.
+  // Adds the list's instruments whose places this kernel has. Error (never usage): the kernel
+  // cannot be asked.
   Status add(const LayerFile& file) {
     std::string lacking;
     std::size_t count = 0;
@@ -199,7 +202,7 @@ class InstrumentSetup::Maker {
   }
 
  private:
-  // Of what the module is given; 0: nothing.
+  // Returns the address of the setup's arguments for the module; 0: there are none.
   template <class Setup>
   static std::uintptr_t address(const Setup& setup) {
     return setup.empty() ? 0 : reinterpret_cast<std::uintptr_t>(&setup.arguments());
@@ -210,13 +213,14 @@ class InstrumentSetup::Maker {
     return [this](std::string_view module) { return types_->of(module); };
   }
 
-  // What a return probe sees cannot be held.
+  // Returns the most functions with return probes. None with --keep-children: calls seen by them
+  // cannot be held.
   std::size_t most_probes() const {
     if (keep_) return 0;
     return std::string_view(made_.return_probe_) == "fprobe" ? kMostFprobes : kMostKretprobes;
   }
 
-  // Entries, exits, or both: as if they were two instruments that are counted together.
+  // Adds entries, exits, or both: then as two instruments with common counts.
   Status add_function_ends(const Instrument& instrument, fkt_layer layer) {
     const Place::Point point = instrument.place.point;
     if (point != Place::Point::both) {
@@ -253,7 +257,7 @@ class InstrumentSetup::Maker {
   }
 
   // Adds the first of the alternatives at line `i` that this kernel has, and sets `i` to the line
-  // behind them. Returns what to say the kernel lacks.
+  // behind them. Returns the place that the kernel lacks; empty: none.
   Result<std::string> add_alternatives(const LayerFile& file, std::size_t& i) {
     const LayerLine& first = file.lines[i];
     bool is_done = false;
@@ -267,7 +271,7 @@ class InstrumentSetup::Maker {
     return is_done || first.may_be_missing ? std::string() : place_text(first.instrument);
   }
 
-  // The place is there, but not what should be recorded of it.
+  // Notes that the place exists, but not the value to be recorded.
   void tell_wrong_value(const LayerFile& file, const LayerLine& line, std::string_view message) {
     constexpr std::string_view kColumn = "column ";
     const std::size_t at = message.find(kColumn);
@@ -280,7 +284,8 @@ class InstrumentSetup::Maker {
     return instrument.text.substr(0, instrument.text.find_first_of(" \t("));
   }
 
-  // Returns whether the values are recorded by which the place's events begin or end something.
+  // Error (usage): the place's events do not record the values by which a begin and an end find
+  // each other.
   static Status has_values(const Instrument& instrument, std::span<const RecordedField> fields,
                            const std::string& place) {
     if (!instrument.async) return Done{};
@@ -406,7 +411,8 @@ class InstrumentSetup::Maker {
     return add_plan(instrument, std::move(plan), "tracepoint");
   }
 
-  // Of tracepoints whose module is not loaded: the recorder looks again when a module comes.
+  // Adds an instrument on tracepoints whose module is not loaded, without places: the recorder
+  // looks for them again when a module is loaded.
   Status add_waiting(const Instrument& instrument, fkt_layer layer) {
     if (instrument.action.kind == Action::Kind::histogram) {
       return unsupported(instrument, "the module " + instrument.place.group +
@@ -460,7 +466,8 @@ class InstrumentSetup::Maker {
     return part;
   }
 
-  // Of several places, the first one's types are those of the histogram.
+  // Sets the shape of the part's histogram. measured: of the first place, whose types count for
+  // all.
   Status shape(const Instrument& instrument, const std::optional<MeasuredValue>& measured,
                Part& part) const {
     if (!measured) return Done{};
@@ -490,8 +497,8 @@ class InstrumentSetup::Maker {
     made_.parts_.push_back(std::move(part));
   }
 
-  // What the kernel lists; nothing if it cannot be read. Reading it takes longer than the rest of
-  // planning, and of the kernel's own tracepoints it says nothing that their types do not.
+  // Returns the kernel's functions, none if they cannot be read. Read only when they are needed,
+  // because that takes longer than all other planning.
   const FunctionIndex& functions() {
     if (!functions_) {
       const Result<KernelSymbols>& symbols = symbols_.symbols();
@@ -534,8 +541,8 @@ Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& 
   return maker.finish(before);
 }
 
-// Puts the instruments of `before` at their places; those that are not here any more are removed,
-// and have no places. The new ones follow.
+// Gives the instruments of `before` their old numbers, in front of the new ones. Those that are no
+// longer wanted are marked as removed and have no places.
 void InstrumentSetup::follow(const InstrumentSetup& before) {
   std::vector<Part> parts = before.parts_;
   std::vector<fkt_instrument> instruments = before.instruments_;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The instruments of a recording: from the texts of -i to what FKT_START is given, and what the
-// file says of them.
+// SPDX-License-Identifier: GPL-2.0-only The instruments of a recording: made of the texts of -i;
+// their form for FKT_START, and their description in the file.
 #pragma once
 
 #include <cstddef>
@@ -38,29 +37,29 @@ class InstrumentSetup {
 
     std::string text;         // as typed
     unsigned layer = 0;       // number of its bit
-    bool is_removed = false;  // has no places any more, but its counts
+    bool is_removed = false;  // has lost its places, and keeps its counts
     Action::Kind action = Action::Kind::record;
     Place place{};
-    const char* of = "function";  // its places: also "tracepoint", "instruction", "probe"
+    const char* of = "function";  // name of a place; also "tracepoint", "instruction", "probe"
     std::size_t places = 0;
     std::optional<HistogramShape> histogram{};
-    // Functions that its patterns fit, but an earlier instrument has.
+    // Number of functions that fit, but belong to an earlier instrument.
     std::size_t taken_before = 0;
     // Functions that have a return probe, because they cannot be called through.
     std::vector<Reason> by_probe{};
     std::vector<Reason> left_out{};
-    // Tracepoints of which the arguments are recorded, not their own fields, and why.
+    // Tracepoints whose arguments are recorded in place of their own fields, with the reason.
     std::vector<Reason> by_arguments{};
   };
 
-  // What is asked for: with -i, and by lists of layers.
+  // The wanted instruments: those of -i, and those in lists of layers.
   struct Asked {
     std::span<const Instrument> instruments;
     std::span<const LayerFile> layers;
-    // Instruments that the recording had. Those of `instruments` that are among them may have lost
-    // their places, with a module: they have none then, and keep their counts.
+    // Instruments that the recording has. If one of `instruments` is among them and its module was
+    // unloaded, it gets no places and keeps its counts.
     std::span<const Instrument> before = {};
-    // Which calls recorded calls bring along; nothing: none.
+    // The rule of --keep-children; nothing: there is none.
     std::optional<KeepChildren> keep = std::nullopt;
     // -i, with a pattern for functions, also records what this process and the module's threads
     // call.
@@ -71,32 +70,33 @@ class InstrumentSetup {
 
   // Finds the functions, tracepoints, instructions and modules' probes that the instruments are
   // for. A function's calls belong to the first instrument on calls or exits that fits it, its
-  // entries to the first one on entries, and to triggers besides (is_trigger()). symbols: what the
-  // kernel lists. Precondition: check_instrument() found them good. numbering: gets what is new.
-  // before: what the recording has now; nullptr: nothing. Its instruments stay at their places.
-  // Error (usage): an instrument of -i has no place; (io): the kernel does not tell what it has.
+  // entries to the first one on entries, and to triggers besides (is_trigger()). symbols: of the
+  // running kernel. numbering: gets the new places. before: the recording's present setup, whose
+  // instruments keep their numbers; nullptr: there is none. Precondition: check_instrument() has
+  // accepted each. Error (usage): an instrument of -i has no place; (io): the kernel's lists cannot
+  // be read.
   static Result<InstrumentSetup> make(const Asked& asked, const Device& device,
                                       SymbolReader& symbols, double ticks_per_second,
                                       Numbering& numbering, const InstrumentSetup* before);
 
-  // For FKT_START and FKT_EXCHANGE; valid as long as this object.
+  // Returns the arguments of FKT_START and FKT_EXCHANGE; valid as long as this object.
   const fkt_instruments& arguments() const { return *arguments_; }
   bool has_calls() const { return !calls_.empty(); }
   // Returns whether an instrument has this action.
   bool has(Action::Kind action) const;
-  // Lines for the file's catalogue, besides those of the numbering.
+  // Returns lines for the file's catalogue, without those of the numbering.
   const std::string& catalogue_lines() const { return calls_.catalogue_lines(); }
   // What the place at this address, which the kernel refuses to probe, is called.
   std::string name_of(std::uint64_t address, const Numbering& numbering) const;
   std::span<const Part> parts() const { return parts_; }
-  // The kernel's name for return probes.
+  // Returns "fprobe" or "kretprobe": the kind of return probes that the kernel has.
   const char* return_probe() const { return return_probe_; }
-  // What the lists of layers name and this kernel lacks, a line for each list, and what is wrong
-  // with their values.
+  // Returns messages about the lists of layers: a line for each list with the places that this
+  // kernel lacks, and a line for each wrong value.
   std::span<const std::string> remarks() const { return remarks_; }
-  // Instruments of Asked.before that have no place any more, and why: a line for each.
+  // Returns the instruments of Asked.before that have lost their places, with the reasons.
   std::span<const Part::Reason> gone() const { return gone_; }
-  // The layers that are recorded from the start because of -i: a bit each.
+  // Returns the layers that are recorded from the start because of -i: a bit each.
   std::uint64_t layers() const { return layers_; }
 
  private:

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The types of the kernel and of its modules, read when they are asked for.
+// SPDX-License-Identifier: GPL-2.0-only The types of the kernel and of its modules, each read at
+// its first use.
 #pragma once
 
 #include <map>
@@ -14,14 +14,15 @@ namespace fkt::record {
 
 class KernelTypes {
  public:
-  // Error (io): the kernel does not describe its types.
+  // Reads the kernel's own types. Error (io): the kernel does not describe them.
   static Result<KernelTypes> read() {
     Result<Btf> kernel = Btf::of_kernel();
     if (!kernel) return kernel.error();
     return KernelTypes(std::move(*kernel));
   }
 
-  // Of the kernel itself if the name is empty. Returns nullptr if they are not described.
+  // Returns the types of a module, or of the kernel itself if the name is empty; nullptr if they
+  // are not described.
   const Btf* of(std::string_view module) {
     if (module.empty()) return &kernel_;
     const std::string name(module);

@@ -18,7 +18,7 @@ struct LayerChoice {
   std::uint64_t mask = 0;
   std::vector<LayerFile> files;
 
-  // Adds the other's layers, and those of its lists that are not here.
+  // Adds the other's layers, and its lists that are not in this one.
   void add(LayerChoice other);
 };
 
@@ -26,7 +26,7 @@ struct LayerChoice {
 // them), with commas between. Error (usage): there is no such layer or file, or a file is wrong.
 Result<LayerChoice> choose_layers(std::string_view option, std::string_view text);
 
-// Returns a line for each layer: its bit, its name, where its events come from, what they are.
+// Returns a line for each layer: its bit, its name, the source of its events, a description.
 std::string layers_text();
 
 }  // namespace fkt::record

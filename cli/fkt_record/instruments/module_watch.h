@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// Tells when a module has been loaded, after its init function, or has gone: the kernel's uevents.
+// SPDX-License-Identifier: GPL-2.0-only Reports that a module was loaded (after its init function)
+// or unloaded, by the kernel's uevents.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ bool is_of_module(std::string_view uevent);
 
 class ModuleWatch {
  public:
-  // Without the kernel's uevents there is nothing to wait for.
+  // If the kernel's uevents cannot be received, no change is reported.
   ModuleWatch();
 
   // Readable when there are messages; -1: there will be none.

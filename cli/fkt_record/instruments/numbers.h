@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The numbers that events have for functions, tracepoints, instructions and places
-// in user programs. A number stands for a
-// name, the values that are recorded with it, and a layer, for the whole recording: each event can
-// be read without knowing which table of instruments was in force.
+// SPDX-License-Identifier: GPL-2.0-only The numbers by which events name functions, tracepoints,
+// instructions and places in user programs. A number stands for a name, the values that are
+// recorded with it, and a layer, for the whole recording: each event can be read without knowing
+// which table of instruments was in force.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +33,7 @@ class Numbers {
   // they are.
   std::uint32_t add(const std::string& name, std::span<const RecordedField> fields, unsigned layer,
                     const std::optional<AsyncPart>& async = std::nullopt);
-  // Returns whether there were too many of them: then some that were returned are no numbers.
+  // Returns whether there were too many places: then some of the returned numbers are not valid.
   bool overflow() const { return names_.size() > most_; }
   const std::string& name(std::uint32_t number) const { return names_[number]; }
   // By number.
@@ -59,7 +58,7 @@ class Numbers {
   AsyncLines asyncs_{table_};
 };
 
-// Of all places of a recording, and the flags of its instruments.
+// The numbers of all places of a recording, and the flags of its instruments.
 struct Numbering {
   Numbers functions{"function", 1U << FKT_ARG_BITS};
   Numbers tracepoints{"tracepoint", FKT_POINTS_MOST};

@@ -19,12 +19,12 @@
 namespace fkt::record {
 namespace {
 
-// Any rate will do: nothing is measured.
+// Any rate is right, because nothing is measured.
 constexpr double kTicksPerSecond = 1e9;
 
 constexpr std::string_view kCaller = "__traceiter_";  // calls the probes of a tracepoint
 
-// A program's file alone stands for all that it has: user:FILE is user:FILE:*.
+// Completes user:FILE and usdt:FILE, which mean all places of the file, with the pattern *.
 std::string with_names(const std::string& text) {
   const bool is_user = text.starts_with("user:") || text.starts_with("usdt:");
   return is_user && std::ranges::count(text, ':') == 1 ? text + ":*" : text;
@@ -80,7 +80,7 @@ class PlaceList {
     return types_->of(module);
   }
 
-  // The fields of the modules' probes that the place may mean, by the names of the probes.
+  // Returns the fields of the modules' probes that the place may mean, by the names of the probes.
   Result<std::map<std::string, std::string>> probes_of(const Place& place) const {
     std::map<std::string, std::string> fields;
     if (place.kind != Place::Kind::module_probe) return fields;
@@ -94,7 +94,8 @@ class PlaceList {
     return fields;
   }
 
-  // What programs' probes have, by their names; where one has several places, of the first one.
+  // Returns the arguments of the program's probes, by their names; of a probe with several places,
+  // those of the first one.
   static Result<std::map<std::string, std::string>> user_probes_of(const Place& place) {
     std::map<std::string, std::string> fields;
     if (place.kind != Place::Kind::user_probe) return fields;
@@ -124,7 +125,7 @@ class PlaceList {
     return text;
   }
 
-  // What the place has; empty: the kernel does not say.
+  // Returns the fields or arguments of the place; empty: they are not known.
   std::string fields(const Place& place, const std::string& name) {
     if (place.kind == Place::Kind::instruction || is_of_user(place)) return {};
     if (place.kind != Place::Kind::tracepoint) return arguments(name.substr(0, name.find(':')), 0);
@@ -132,7 +133,7 @@ class PlaceList {
     return record ? fields_text(record->layout) : arguments(std::string(kCaller) + name, 1);
   }
 
-  // Of a function, without its first arguments.
+  // Returns the arguments of a function, without its first `without` ones.
   std::string arguments(const std::string& function, std::ptrdiff_t without) {
     if (modules_.empty() && symbols_.symbols()) {
       for (const Symbol& symbol : symbols_.symbols()->symbols) {
@@ -150,7 +151,7 @@ class PlaceList {
     return arguments_text(*prototype, *btf);
   }
 
-  // By which way each place is hit, and why not by a quicker one.
+  // Appends how the hits of each place are seen, and why not in a faster way.
   static void add_ways(const Instrument& instrument, const InstrumentSetup& setup,
                        std::string& text) {
     for (const InstrumentSetup::Part& part : setup.parts()) {

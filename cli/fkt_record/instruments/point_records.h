@@ -15,13 +15,13 @@ class PointRecords {
  public:
   explicit PointRecords(const Device& device) : device_(device) {}
 
-  // Error: there is none that could be used, and why.
+  // Returns the tracepoint's record. Error: there is none that can be used, with the reason.
   Result<PointRecord> find(const std::string& system, const std::string& event);
 
  private:
   const Device& device_;
-  // Why there are none at all; empty: not known yet, or there are. Asked once, because the module
-  // looks for fkt_records each time.
+  // Why the module has no records at all; empty: it has, or that is not known yet. Kept, because
+  // each request makes the module look for fkt_records.
   std::string none_;
 };
 

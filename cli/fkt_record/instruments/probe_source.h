@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The probes of modules (include/fkt/probe.h) that places of instruments may mean: of the modules
-// that are loaded, and of those that may come later, as their files say.
+// SPDX-License-Identifier: GPL-2.0-only The probes of modules (include/fkt/probe.h) that places of
+// instruments may mean: those of loaded modules, and those in the files of modules that may be
+// loaded later.
 #pragma once
 
 #include <span>
@@ -15,10 +15,10 @@ namespace fkt::record {
 
 class ProbeSource {
  public:
-  // Error (io): the module fkt does not tell.
+  // Reads the probes of the loaded modules. Error (io): the module fkt does not give them.
   static Result<ProbeSource> read(const Device& device);
 
-  // The probes of all loaded modules; and, where the place names a file or a module that is not
+  // Returns the probes of all loaded modules and, if the place names a file or a module that is not
   // loaded, those of the file. Error: there is no such file, or it cannot be read.
   Result<std::vector<ModuleProbe>> probes(const Place& place) const;
 

@@ -8,10 +8,11 @@
 
 namespace fkt::record {
 
-// Counts until now; exact once the recording is stopped. Error: the recording is another one.
+// Returns the counts until now; exact after the recording's stop. Error: another recording is
+// running.
 Result<HitResults> read_hits(const Device& device, const InstrumentSetup& setup);
 
-// How many hits have been recorded as events, all CPUs and instruments together.
+// Returns the number of hits recorded as events, of all CPUs and instruments.
 std::uint64_t recorded_hits(const Device& device, const InstrumentSetup& setup);
 
 }  // namespace fkt::record

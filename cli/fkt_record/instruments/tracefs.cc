@@ -23,7 +23,7 @@ constexpr const char* kTracefs[] = {"/sys/kernel/tracing/", "/sys/kernel/debug/t
 // Error (io): kernel lockdown forbids function tracing, or ftrace disabled itself after an error.
 Status check_ftrace(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // Not EACCES, which is for users without a capability.
+  // Lockdown gives EPERM; users who lack a capability get EACCES.
   if (!fd && errno == EPERM) {
     return Error{ErrorCode::io,
                  "-i: the kernel is locked down (confidentiality) and does not allow tracing"};
@@ -36,7 +36,7 @@ Status check_ftrace(const std::string& path) {
   return Done{};
 }
 
-// The payload of a section that a SymbolCache has kept.
+// Returns the payload of a section from a SymbolCache.
 std::optional<std::string> payload_of(const std::optional<std::string>& sections) {
   if (!sections) return {};
   const SectionList list = walk_sections(as_bytes(*sections), 0, sections->size());
@@ -58,7 +58,7 @@ void keep(const SymbolCache& cache, const SymbolsIdentity& identity, const std::
 Result<std::string> available_functions() {
   const Status open = check_ftrace(std::string(kTracefs[0]) + "available_filter_functions");
   if (!open) return open.error();
-  // The kernel looks up a name for each of 50,000 addresses.
+  // Kept in a cache, because the kernel looks up a name for each of 50,000 addresses.
   const SymbolCache cache("/run/fkt", "functions");
   const std::optional<SymbolsIdentity> identity = symbols_identity();
   if (identity) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What the kernel tells in tracefs of what it can trace.
+// Reads from tracefs what the kernel can trace.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace fkt::record {
 
-// The functions that ftrace can trace, a line each. Error (io): tracefs is not there, or closed to
-// everybody.
+// Returns the functions that ftrace can trace, one per line. Error (io): tracefs is not mounted, or
+// lockdown forbids tracing.
 Result<std::string> available_functions();
 
 // Returns the text of /sys/kernel/debug/kprobes/blacklist: functions in which no kprobe can be set,
@@ -18,10 +18,10 @@ Result<std::string> available_functions();
 // right.
 std::string unprobed_functions();
 
-// The names of the folders in a folder of tracefs. Error (io): tracefs is not there.
+// Returns the names of the folders in a folder of tracefs. Error (io): tracefs is not mounted.
 Result<std::vector<std::string>> tracefs_folders(const std::string& folder);
 
-// The text of a file in tracefs. Error (io): it is not there.
+// Returns the text of a file in tracefs. Error (io): the file does not exist.
 Result<std::string> tracefs_file(const std::string& path);
 
 }  // namespace fkt::record

@@ -16,10 +16,11 @@
 
 namespace fkt::record {
 
-// The fields of such a line. place: the names of a field's values are in the table "PLACE.FIELD".
+// Returns the column of fields of a line "values". place: the names of a field's values are in the
+// table "PLACE.FIELD".
 std::string value_fields(std::span<const RecordedField> fields, const std::string& place);
 
-// The columns of a line "async" behind its numbers, each with a tab before it.
+// Returns the columns of a line "async" after its numbers, each with a tab before it.
 std::string async_columns(const AsyncPart& async);
 
 class AsyncLines {
@@ -27,7 +28,7 @@ class AsyncLines {
   // table: of the numbers' names.
   explicit AsyncLines(std::string_view table) : table_(table) {}
 
-  // Adds what events with this number are.
+  // Adds the role of the events with this number.
   void add(std::uint32_t number, const AsyncPart& async);
   std::string text() const { return lines_; }
 
@@ -59,8 +60,8 @@ class ValueLines {
   // table: of the numbers' names.
   explicit ValueLines(std::string_view table) : table_(table) {}
 
-  // Adds what is recorded for a number; numbers ascend. Numbers with equal fields that follow each
-  // other share a line. place: the number's name.
+  // Adds the fields that are recorded for a number; numbers ascend. Numbers with equal fields that
+  // follow each other share a line. place: the number's name.
   void add(std::uint32_t number, const std::string& place, std::span<const RecordedField> fields);
   std::string text() const;
 

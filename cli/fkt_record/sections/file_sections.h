@@ -22,7 +22,7 @@
 
 namespace fkt::record {
 
-// What was asked for, as the file says it.
+// The user's request, as the file describes it.
 struct Asked {
   const std::vector<std::string>& command;  // the workload's; empty: none
   const std::vector<std::string>& options;  // fkt_record's

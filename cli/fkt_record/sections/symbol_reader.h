@@ -13,7 +13,7 @@ namespace fkt::record {
 
 struct SymbolPlan {
   std::string system_map;  // path; empty: none
-  bool verbose = false;    // also tell how many symbols there are
+  bool verbose = false;    // print the number of symbols
 };
 
 // Takes the symbols from the cache (lib/record/symbol_cache.h) if they have not changed since they
@@ -22,14 +22,15 @@ class SymbolReader {
  public:
   explicit SymbolReader(SymbolCache cache = SymbolCache());
 
-  // What the kernel lists, read by the first call. Error (io): /proc/kallsyms cannot be read.
+  // Returns the kernel's symbols, read by the first call. Error (io): /proc/kallsyms cannot be
+  // read.
   const Result<KernelSymbols>& symbols();
-  // Whether the kernel hides its addresses from this user. Reads no symbols if the cache has them.
-  // Error: as symbols().
+  // Returns whether the kernel hides its addresses from this user. Reads no symbols if the cache
+  // has them. Error: as symbols().
   Result<bool> are_hidden();
-  // The section for the file, encoded (Sections::bytes()): symbols(), none if that failed, and what
-  // the System.map adds. Prints a warning if the kernel's are missing or contradict the System.map.
-  // Error: the System.map cannot be read or is none.
+  // Returns the section for the file, encoded (Sections::bytes()): symbols(), none if that failed,
+  // and those that the System.map adds. Prints a warning if the kernel's are missing or contradict
+  // the System.map. Error: the System.map cannot be read, or is not one.
   Result<std::string> section(const SymbolPlan& plan);
 
  private:
@@ -42,7 +43,7 @@ class SymbolReader {
   std::optional<Result<KernelSymbols>> symbols_;
 };
 
-// An encoded section of no symbols.
+// Returns an encoded section without symbols.
 Result<std::string> no_symbols();
 
 }  // namespace fkt::record

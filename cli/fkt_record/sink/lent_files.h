@@ -35,7 +35,7 @@ class LentFiles {
   PageSink& sink() { return *sink_; }
   // How the pages are written, for the line that -v prints.
   std::string how() const { return sink_->how(); }
-  // As a snapshot's file is written.
+  // Returns the rules of writing, which snapshots use, too.
   const FileSinkRules& rules() const { return rules_; }
 
   // Called when the recording has begun, before start(): the head has changed, of files to come
@@ -50,10 +50,10 @@ class LentFiles {
   // Called when the last page is written. Returns when all files but the last one have their tails,
   // with the first error of writing one.
   Status finish_others();
-  // Adds to `ending` what the tail of the last file says of that file.
+  // Adds to `ending` the data about the last file for its tail.
   void describe_last(Ending& ending) const;
   std::uint64_t bytes_of_last() const { return sink_->part()->bytes(); }
-  // The last file is complete: with plan.keep the oldest one may go.
+  // Call it when the last file is complete: with plan.keep the oldest file may be removed.
   void last_is_complete();
 
  private:

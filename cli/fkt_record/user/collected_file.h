@@ -31,7 +31,7 @@ class CollectedFile {
   CollectedFile& operator=(const CollectedFile&) = delete;
 
   const Output& output() const { return output_; }
-  // What the workload's environment needs: "FKT_USER=...".
+  // Returns the variable for the workload's environment: "FKT_USER=...".
   std::string variable() const;
   fkt_clocks clocks() const { return clock_.read(); }
   fkt_clock_source clock_source() const { return clock_.source(); }
@@ -41,12 +41,13 @@ class CollectedFile {
                     pid_t workload);
   // Collects from start.clock on.
   Status start(const fkt_clocks& start);
-  // Readable when the output takes no more.
+  // Readable when nothing more can be written to the output.
   int ended_fd() const { return collector_->ended_fd(); }
   // Ends the collecting.
   void stop() { collector_->stop(); }
 
-  // After stop(). What was collected, as a recording's status. stop_clock: of its end (ticks).
+  // Returns, after stop(), the counts in the form of a recording's status. stop_clock: end of the
+  // recording (ticks).
   fkt_status status(std::uint64_t stop_clock) const;
   // After stop(). Writes the tail. status: status(end.clock).
   struct End {

@@ -18,8 +18,8 @@
 namespace fkt::record {
 namespace {
 
-// At most so many rings at a time, and so many of one process. The kernel charges a ring's memory
-// to that process.
+// Limits of the number of rings, in all and of one process. The kernel charges a ring's memory to
+// the process.
 constexpr std::size_t kMostRings = 4000;
 constexpr unsigned kMostOfProcess = 1000;
 // How long the collector rests (ms): while events come, and while none do.
@@ -27,7 +27,7 @@ constexpr int kBusyRest = 1, kIdleRest = 20;
 constexpr std::uint64_t kLookPeriod = 5;  // per second: whether threads have ended
 constexpr std::size_t kOwnSlot = 0;
 constexpr int kNice = -10;
-// A ring has a fourth of what -p gives a CPU: there are more threads than CPUs.
+// A ring is a fourth of a CPU's ring (-p), because there are more threads than CPUs.
 constexpr std::uint32_t kRingShare = 2;
 constexpr std::uint64_t kLeastRing = 64 << 10;  // bytes
 
@@ -67,7 +67,7 @@ struct Collector::Ring {
   std::size_t slot;
   pid_t tgid, tid;
   bool of_functions;
-  bool ended = false;  // as the kernel says
+  bool ended = false;  // the thread has ended, or has a new ring
 };
 
 // Writes a ring's events to its slot.
@@ -170,8 +170,8 @@ void Collector::page_done(const fkt_page_header& header, ByteView page) {
   over_ = true;
 }
 
-// A thread's ring for functions and its other one have a slot in common: what reads a recording
-// takes a thread that is on two CPUs at once for two.
+// Returns the slot for a new ring of the thread. The two rings of a thread share a slot: readers
+// take slots for CPUs, and would take a thread on two of them for two threads.
 std::size_t Collector::place_for(pid_t tid) {
   const auto other = std::ranges::find_if(
       rings_, [tid](const auto& ring) { return ring->tid == tid && !ring->ended; });
@@ -252,7 +252,7 @@ bool Collector::take(Ring& ring, bool has_ended) {
   return ring.reader.take(clock_.now(), has_ended, sink);
 }
 
-// Writes what slots with two rings hold.
+// Writes the held events of slots with two rings.
 void Collector::release(std::uint64_t until) {
   for (const auto& ring : rings_) {
     const auto order = orders_.find(ring->slot);
@@ -273,12 +273,12 @@ void Collector::let_go(Ring& ring) {
   if (--of_process_[ring.tgid] == 0) of_process_.erase(ring.tgid);
 }
 
-// Returns whether there was anything.
+// Returns whether any event was taken.
 bool Collector::take_all(bool is_last) {
   bool any = false;
   const std::uint64_t before = is_last ? ~std::uint64_t{0} : clock_.now();
   for (const auto& ring : rings_) {
-    // Read before the ring: what it has then is all.
+    // Read before the ring, so that events up to this time are in it.
     const bool ended = is_last || ring->ended ||
                        __atomic_load_n(&ring->memory.ring()->ended, __ATOMIC_ACQUIRE) != 0;
     if (is_last) __atomic_store_n(&ring->memory.ring()->stopped, 1, __ATOMIC_RELAXED);
@@ -294,7 +294,7 @@ bool Collector::take_all(bool is_last) {
   return any;
 }
 
-// A thread may end without a word: killed, or by executing another program.
+// A thread that is killed, or executes another program, does not report its end.
 void Collector::look_for_ended() {
   for (const auto& ring : rings_) ring->ended |= !thread_lives(ring->tgid, ring->tid);
 }
@@ -308,7 +308,7 @@ void Collector::save_old(std::uint64_t now) {
 }
 
 void Collector::run() {
-  // What it is too late for is lost; without the right to do so it stays as it is.
+  // If the collector is late, events are lost. Without CAP_SYS_NICE this has no effect.
   set_thread_nice(kNice);
   std::uint64_t looked = start_clock_;
   bool busy = true;

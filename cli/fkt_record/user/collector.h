@@ -44,7 +44,7 @@ struct Collected {
   std::uint64_t discarded = 0;   // in pages that were not written
   std::uint64_t unfinished = 0;  // events whose thread ended in the middle of them
   std::uint64_t rings = 0;
-  std::uint64_t broken = 0;            // rings that held what is no event
+  std::uint64_t broken = 0;            // rings with words that are not events
   std::uint64_t refused = 0;           // requests
   std::uint64_t late = 0;              // answers that the program did not wait for
   std::vector<std::string> unmatched;  // patterns of functions
@@ -53,10 +53,10 @@ struct Collected {
 
 class Collector {
  public:
-  // Of a thread's ring, for this -p.
+  // Returns the number of words of a thread's ring. pow_pages: the value of -p.
   static std::uint64_t ring_words(std::uint32_t pow_pages);
-  // Listens; programs may ask from now on, but their answers wait for start(). clock, file: must
-  // stay valid.
+  // Listens for programs; their requests are answered from start() on. clock, file: must outlive
+  // the result.
   static Result<std::unique_ptr<Collector>> open(const CollectorRules& rules,
                                                  const UserClock& clock, PageFile& file);
   Collector(const Collector&) = delete;
@@ -68,7 +68,7 @@ class Collector {
   Status start(std::uint64_t start_clock);
   // Readable when the collector has ended by itself, because nothing more can be written.
   int ended_fd() const { return ended_.get(); }
-  // Takes what is in the rings, tells the programs that nothing more is taken, and ends.
+  // Takes the events that are in the rings, tells the programs to stop, and ends the thread.
   void stop();
 
   const Collected& collected() const { return collected_; }
@@ -115,7 +115,7 @@ class Collector {
   Definitions definitions_;
   UserTasks tasks_;
   Collected collected_;
-  bool untold_ = false;  // lines of definitions_ are in no page that was written
+  bool untold_ = false;  // lines of definitions_ are not in a written page yet
   bool over_ = false;
   std::jthread thread_;
 };

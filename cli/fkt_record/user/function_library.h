@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The library that --functions has programs load: libfkt-func.so.
+// SPDX-License-Identifier: GPL-2.0-only The library that programs load for --functions:
+// libfkt-func.so.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace fkt::record {
 
-// Returns the environment's entry that has the dynamic linker load the library, besides what the
-// environment of this process says: "LD_PRELOAD=...". Error: it is not installed, or its path
-// cannot be written there.
+// Returns the variable by which the dynamic linker loads the library, in addition to those that
+// this process's environment names: "LD_PRELOAD=...". Error: it is not installed, or its path has
+// characters that LD_PRELOAD cannot hold.
 Result<std::string> function_library_entry();
-// Adds that entry, if `wanted`.
+// Adds that variable to the environment, if `wanted`.
 Status add_function_library(bool wanted, std::vector<std::string>& environment);
 
 }  // namespace fkt::record

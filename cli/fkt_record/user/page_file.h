@@ -21,8 +21,8 @@ class PageFile {
       : output_(output), before_(before), limit_(limit) {}
 
   // Appends a page, or writes the last one of its CPU again, with more in it. Returns false if the
-  // page was not written: the limit is reached, or error() says why; what was written before is as
-  // it was.
+  // page was not written: the limit is reached, or writing has failed (error()); earlier pages are
+  // unchanged.
   bool add(const fkt_page_header& header, ByteView page);
 
   // Events of the page that are in the file.

@@ -22,8 +22,9 @@ namespace {
 
 constexpr std::size_t kMostProcesses = 256;  // whose maps are remembered
 constexpr std::size_t kMostName = 255;       // bytes
-// A function may be asked for by where its call of __fentry__ returns to (bytes from its begin):
-// the call has 5 or 6 bytes, and is the first instruction, or the second one after an ENDBR64 of 4.
+// Offsets in a function to which its call of __fentry__ returns, by which a program may name it
+// (bytes): the call has 5 or 6 bytes, and is the first instruction, or follows an ENDBR64 of 4
+// bytes.
 constexpr std::uint64_t kBefore[] = {0, 5, 6, 9, 10};
 
 struct Free {
@@ -87,7 +88,7 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Of several names of one function the plainest.
+// Returns the plainest of several names of one function.
 bool is_plainer(const std::string& one, const std::string& other) {
   return one.size() != other.size() ? one.size() < other.size() : one < other;
 }
@@ -163,7 +164,8 @@ const ProgramFunctions::Names& ProgramFunctions::names_of(pid_t tgid, const Mapp
   const auto [place, is_new] = files_.try_emplace(mapped.file);
   Names& names = place->second;
   if (!is_new) return names;
-  // The file itself, whatever is at its path now: where the kernel allows that.
+  // Opens the mapped file itself if the kernel allows that, because another file may be at its path
+  // now.
   Result<UserFile> file =
       UserFile::open(fmt::format("/proc/{}/map_files/{:x}-{:x}", tgid, mapped.begin, mapped.end));
   if (!file && trusted_) file = UserFile::open(fmt::format("/proc/{}/root{}", tgid, mapped.path));

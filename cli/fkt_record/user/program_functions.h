@@ -24,14 +24,14 @@ struct Mapped {
   std::string file;  // device, inode and path; identifies the file in every process
   std::string path;
 };
-// Reads the lines of /proc/PID/maps; what is no file, or no code, is left out.
+// Parses the lines of /proc/PID/maps, without mappings that are not of a file or not executable.
 std::vector<Mapped> parse_maps(std::string_view text);
 
 // Which calls of functions are recorded (-F, -N, -t).
 struct FunctionRules {
-  // Patterns with * and ?, as in a shell. Only what these functions are, and what they call.
+  // Patterns with * and ?, as in a shell. inside: only calls of these functions, and in them.
   std::vector<std::string> inside;
-  std::vector<std::string> outside;  // not these, nor what they call
+  std::vector<std::string> outside;  // not calls of these, nor in them
   std::uint64_t least_ns = 0;        // not those that take less
 };
 
@@ -40,7 +40,7 @@ std::string function_name(const std::string& symbol);
 
 class ProgramFunctions {
  public:
-  // trusted: the programs have this process's rights, so it may open what they say.
+  // trusted: the programs have this process's rights, so it may open the paths that they send.
   ProgramFunctions(FunctionRules rules, bool trusted);
 
   struct Number {
@@ -48,8 +48,8 @@ class ProgramFunctions {
     std::uint32_t rules = 0;  // FKT_USER_INSIDE, ...
     std::string lines;        // of the catalogue, if the function is new
   };
-  // Error: there are too many of them. A function whose name cannot be found is called after its
-  // file or its address.
+  // Error: there are too many of them. A function without a known name is named by its file or its
+  // address.
   Result<Number> of(pid_t tgid, const fkt_user_func& asked);
   // Returns the patterns that no function has matched so far.
   std::vector<std::string> unmatched() const;

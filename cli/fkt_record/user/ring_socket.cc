@@ -16,12 +16,12 @@
 namespace fkt::record {
 namespace {
 
-// Connections that have not asked yet. If there are more, the process that has most of them loses
-// its oldest one: one that connects and never asks is in the way of itself alone.
+// Most connections that have sent no request yet. Beyond it the process that has most of them loses
+// its oldest one, so that it cannot block other programs.
 constexpr std::size_t kMostWaiting = 64;
 constexpr int kBacklog = 1024;
 
-// Returns whether the program has not given up waiting.
+// Returns whether the answer was sent; false: the program has closed the connection.
 bool reply(int connection, const fkt_user_answer& answer, int fd) {
   fkt_user_answer copy = answer;
   iovec part{&copy, sizeof copy};
@@ -72,7 +72,7 @@ pid_t RingSocket::welcome(int connection) const {
   return peer.uid == user_ || peer.uid == ::geteuid() ? std::max(peer.pid, 0) : 0;
 }
 
-// Returns whether the connection is done with.
+// Returns whether the connection can be closed.
 bool RingSocket::answer_one(const Waiting& one) {
   const int connection = one.fd.get();
   fkt_user_ask ask{};

@@ -22,9 +22,9 @@ class RingSocket {
  public:
   struct Thread {
     std::uint32_t tid = 0;      // as it knows it
-    bool of_functions = false;  // the ring is for what libfkt-func.so sees
+    bool of_functions = false;  // the ring is for events of libfkt-func.so
   };
-  // What the recorder does with requests. Errors are told to the program as a refusal.
+  // What the recorder does with requests. An error is sent to the program as a refusal.
   struct Answers {
     // Returns the descriptor of a new ring, which is sent and closed here. tgid: the asking
     // process.

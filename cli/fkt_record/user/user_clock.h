@@ -24,8 +24,8 @@ class UserClock {
     return source_ == FKT_CLOCK_TSC ? FKT_USER_TSC : FKT_USER_MONO;
   }
   std::uint64_t now() const;  // ticks
-  // All clocks at this moment, and the rate as measured since the constructor: the longer ago that
-  // is, the more exact. Waits if it is too short.
+  // Returns all clocks at this moment, and the rate measured since the constructor. Waits if that
+  // is too short a time for a good measurement.
   fkt_clocks read() const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The events of user programs in a recording of the kernel module. They are collected in a file
 // beside the recording's; when the recording has ended, they are put among the kernel's events
-// (lib/user/page_joiner.h), and the file goes. It stays if the recorder is killed before.
+// (lib/user/page_joiner.h), and the file is removed. It stays if the recorder is killed before.
 #pragma once
 
 #include <cstdint>
@@ -26,27 +26,28 @@ class UserEvents {
   UserEvents(const UserEvents&) = delete;
   UserEvents& operator=(const UserEvents&) = delete;
 
-  // What the workload's environment needs: "FKT_USER=...".
+  // Returns the variable for the workload's environment: "FKT_USER=...".
   std::string variable() const { return file_->variable(); }
-  // As CollectedFile's.
+  // Same as CollectedFile::write_head().
   Status write_head(const Asked& asked, const TaskList& tasks, const std::optional<User>& user,
                     pid_t workload);
-  // Called when the kernel's events are recorded; start_clock: since when.
+  // Called when the recording of the kernel's events has begun. start_clock: when (ticks).
   Status start(std::uint64_t start_clock);
   // Called when the kernel's events have ended.
   void stop() { file_->stop(); }
-  // Puts the events into the output's pages. Called after stop(). index: of the kernel's pages;
-  // becomes that of the pages which are there then. status, cpus: of the kernel's events; get what
-  // is added. After an error the output has the pages that it had, and the events stay in a file of
-  // their own, which the error names.
+  // Puts the events into the output's pages. Called after stop(). index: in: of the kernel's pages;
+  // out: of the joined pages. status, cpus: counts of the kernel's events, to which the events are
+  // added. After an error the output's pages are unchanged, and the events stay in a file of their
+  // own, which the error names.
   Status join(Output& output, std::vector<fkt_index_entry>& index, fkt_status& status,
               CpuStates& cpus);
   // After stop():
   const Collected& collected() const { return file_->collected(); }
   const std::string& definitions() const { return file_->definitions(); }
-  // Nothing was recorded: the file goes.
+  // Removes the file; called if nothing was recorded.
   void discard() { file_->discard(); }
-  // Events of threads that never ran as far as the kernel's events say; after join().
+  // Returns, after join(), the number of events of threads that the kernel's events never show
+  // running.
   std::uint64_t without_place() const { return without_place_; }
 
  private:

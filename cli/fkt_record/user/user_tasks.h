@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What the kernel says of the threads that have rings: whether a thread is what it says it is, its
-// process, its name.
+// SPDX-License-Identifier: GPL-2.0-only Asks /proc about the threads that have rings: whether a
+// thread belongs to the process that asks, and its name.
 #pragma once
 
 #include <sys/types.h>
@@ -21,9 +20,10 @@ bool thread_lives(pid_t tgid, pid_t tid);
 // The threads that had rings.
 class UserTasks {
  public:
-  // Looks at the thread's name now: again at its end, because it may have changed.
+  // Reads the thread's name. Called again at its end, because it may have changed.
   void look(pid_t tgid, pid_t tid);
-  // Payload of FKT_SEC_TASKS, with `others`, which has such lines, for all other threads.
+  // Returns the payload of FKT_SEC_TASKS: the lines of these threads, and of `others` (lines of
+  // that section) those of all other threads.
   std::string lines(const std::string& others) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// WhoRuns: which task each CPU runs, and the rules for what a gap hides and what wakes a task. They
-// are used by everything that follows tasks: the times of CPUs (lib/analyse/cpu_accounting.h) and
-// the states of tasks (lib/analyse/task_states.h).
+// RunningTasks: which task each CPU runs, and the rules for what a gap hides and what wakes a task.
+// They are used by everything that follows tasks: the times of CPUs (lib/analyse/cpu_accounting.h)
+// and the states of tasks (lib/analyse/task_states.h).
 //
 // A CPU runs the task that its last switch named, or that its events name. In a gap it may run any
 // task, so a gap hides each task that is not seen to run on another CPU: those not running when it
@@ -80,9 +80,9 @@ std::vector<bool> running_elsewhere(const std::vector<Cpu>& cpus, CpuRuns Cpu::*
   return running;
 }
 
-class WhoRuns {
+class RunningTasks {
  public:
-  explicit WhoRuns(std::uint64_t mask) : switches_(records_switches(mask)) {}
+  explicit RunningTasks(std::uint64_t mask) : switches_(records_switches(mask)) {}
 
   // Returns the task that the CPU runs; kNoTask when it is not known.
   TaskIndex on(std::uint32_t cpu) const {
