@@ -9,13 +9,13 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
-#include "cli/fkt_record/end_screen.h"
 #include "cli/fkt_record/exit_status.h"
-#include "cli/fkt_record/signals.h"
-#include "cli/fkt_record/status_line.h"
-#include "cli/fkt_record/tell_collected.h"
+#include "cli/fkt_record/status/end_screen.h"
+#include "cli/fkt_record/status/status_line.h"
 #include "cli/fkt_record/user/function_library.h"
+#include "cli/fkt_record/user/tell_collected.h"
 #include "cli/fkt_record/user_recording.h"
+#include "cli/fkt_record/wait/signals.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
 #include "lib/base/text.h"
@@ -40,7 +40,7 @@ class UserSession {
   void take_signal(const signalfd_siginfo& info);
   void reap();
   void end_recording();
-  void tell_end(const Summary& summary);
+  void tell_end(const EndSummary& summary);
   bool workload_runs() const { return !workload_status_; }
 
   const Request& request_;
@@ -87,7 +87,7 @@ void UserSession::end_recording() {
   runs_ = false;
   std::vector<Descendant> left;
   if (!workload_runs()) left = descendants_.find();
-  const Result<Summary> summary = recording_.finish(workload_status_, left);
+  const Result<EndSummary> summary = recording_.finish(workload_status_, left);
   if (!summary) {
     failed_ = true;
     return cli::warn(summary.error().message);
@@ -95,7 +95,7 @@ void UserSession::end_recording() {
   tell_end(*summary);
 }
 
-void UserSession::tell_end(const Summary& summary) {
+void UserSession::tell_end(const EndSummary& summary) {
   const fkt_status& s = summary.status;
   const std::string& name = recording_.name();
   if (s.stop_reason == FKT_STOP_LIMIT || s.stop_reason == FKT_STOP_ERROR) {
@@ -111,7 +111,8 @@ void UserSession::tell_end(const Summary& summary) {
               " events were lost when a thread's ring was full; the file says where (a larger -p "
               "may help)");
   }
-  tell_collected(request_, recording_.collected());
+  tell_collected({request_.command.front(), request_.functions, request_.verbose},
+                 recording_.collected());
   if (!request_.quiet) {
     cli::warn(end_line(name, summary));
     cli::warn(
