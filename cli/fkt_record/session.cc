@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/session.h"
 
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "cli/fkt_record/status/status_line.h"
 #include "cli/fkt_record/user/function_library.h"
 #include "cli/fkt_record/user/tell_collected.h"
+#include "cli/fkt_record/wait/poll_set.h"
 #include "cli/fkt_record/wait/recorder_asks.h"
 #include "cli/fkt_record/wait/signals.h"
 #include "cli/fkt_record/workload/workload.h"
@@ -129,9 +129,11 @@ std::optional<int> Session::wait_for_begin() {
   const Result<Timer> timer = Timer::make(0, 0);
   if (!timer) return failed(timer.error());
   timer->set_at(when);
-  pollfd fds[] = {{timer->fd(), POLLIN, 0}, {signals_.end_fd(), POLLIN, 0}};
-  while (::poll(fds, std::size(fds), -1) < 0) continue;
-  if (!fds[1].revents) return std::nullopt;
+  PollSet ready;
+  ready.add(timer->fd());
+  const auto ended = ready.add(signals_.end_fd());
+  while (!ready.wait()) continue;
+  if (!ready[ended]) return std::nullopt;
   const auto info = signals_.next();
   return 128 + static_cast<int>(info ? info->ssi_signo : SIGTERM);
 }
@@ -198,62 +200,48 @@ Status Session::make_timers() {
 }
 
 void Session::wait_for_something() {
-  FetchStream* stream = recording_runs_ ? recording_.stream() : nullptr;
-  Snapshots* snapshots = recording_runs_ ? recording_.snapshots() : nullptr;
-  const auto while_recording = [this](int fd) { return recording_runs_ ? fd : -1; };
-  enum {
-    kSignals,
-    kDevice,
-    kOut,
-    kDuration,
-    kStatus,
-    kDrain,
-    kSync,
-    kSelfLoad,
-    kAsked,
-    kSnapshotDone,
-    kAskerLeft,
-    kAnswered,
-    kModules,
-    kCalls
-  };
-  pollfd fds[] = {
-      {signals_.fd(), POLLIN, 0},
-      {while_recording(recording_.device().fd()), device_events(), 0},
-      {stream ? recording_.output().fd() : -1, stream ? stream->out_events() : short{0}, 0},
-      {while_recording(duration_timer_.fd()), POLLIN, 0},
-      {while_recording(status_timer_.fd()), POLLIN, 0},
-      {while_recording(recording_.drain_fd()), POLLIN, 0},
-      {while_recording(recording_.sync_fd()), POLLIN, 0},
-      {while_recording(self_load_timer_.fd()), POLLIN, 0},
-      {while_recording(asks_.fd()), POLLIN, 0},
-      {snapshots ? snapshots->done_fd() : -1, POLLIN, 0},
-      {snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP, 0},
-      {while_recording(recording_.instruments().answered_fd()), POLLIN, 0},
-      {while_recording(modules_.fd()), POLLIN, 0},
-      {while_recording(calls_timer_.fd()), POLLIN, 0},
-  };
-  if (::poll(fds, std::size(fds), -1) < 0) return;
-  if (fds[kSignals].revents) take_signals();
+  PollSet ready;
+  const auto signals = ready.add(signals_.fd());
+  if (!recording_runs_) {
+    if (ready.wait() && ready[signals]) take_signals();
+    return;
+  }
+  FetchStream* const stream = recording_.stream();
+  Snapshots* const snapshots = recording_.snapshots();
+  const auto device = ready.add(recording_.device().fd(), device_events());
+  const auto out =
+      ready.add(stream ? recording_.output().fd() : -1, stream ? stream->out_events() : short{0});
+  const auto duration = ready.add(duration_timer_.fd());
+  const auto status = ready.add(status_timer_.fd());
+  const auto drain = ready.add(recording_.drain_fd());
+  const auto sync = ready.add(recording_.sync_fd());
+  const auto self_load = ready.add(self_load_timer_.fd());
+  const auto asked = ready.add(asks_.fd());
+  const auto snapshot_done = ready.add(snapshots ? snapshots->done_fd() : -1);
+  const auto asker_left = ready.add(snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP);
+  const auto answered = ready.add(recording_.instruments().answered_fd());
+  const auto modules = ready.add(modules_.fd());
+  const auto calls = ready.add(calls_timer_.fd());
+  if (!ready.wait()) return;
+  if (ready[signals]) take_signals();
   if (!recording_runs_) return;
   // The recording has stopped by itself, its duration is over, or the workload has ended.
-  const bool by_itself =
-      (fds[kDevice].revents & POLLPRI) || fds[kDrain].revents || fds[kSync].revents;
-  const bool is_over = fds[kDuration].revents && duration_is_over();
-  const bool is_full = fds[kCalls].revents && has_enough_calls();
+  const bool by_itself = (ready[device] & POLLPRI) || ready[drain] || ready[sync];
+  const bool is_over = ready[duration] && duration_is_over();
+  const bool is_full = ready[calls] && has_enough_calls();
   if (by_itself || is_over || is_full || (workload_ && !workload_runs())) return end_recording();
-  if (stream && ((fds[kDevice].revents & POLLIN) || fds[kOut].revents)) move_stream();
-  if (fds[kStatus].revents) draw_status();
-  if (fds[kSelfLoad].revents) look_at_self_load();
-  if (fds[kSnapshotDone].revents) {
+  if (stream && ((ready[device] & POLLIN) || ready[out])) move_stream();
+  if (ready[status]) draw_status();
+  if (ready[self_load]) look_at_self_load();
+  if (ready[snapshot_done]) {
     end_snapshot(*snapshots);
-  } else if (fds[kAskerLeft].revents) {
+  } else if (ready[asker_left]) {
     snapshots->asker_left();
   }
-  if (fds[kAnswered].revents) take_answer();
-  if (fds[kModules].revents && modules_.take()) recording_.instruments().modules_changed();
-  if (fds[kAsked].revents) take_ask();
-  if (fds[kDevice].revents & POLLRDBAND) condition_true(*snapshots);
+  if (ready[answered]) take_answer();
+  if (ready[modules] && modules_.take()) recording_.instruments().modules_changed();
+  if (ready[asked]) take_ask();
+  if (ready[device] & POLLRDBAND) condition_true(*snapshots);
 }
 
 // The duration counts from the hit that begins the recording: until then its timer looks for that.

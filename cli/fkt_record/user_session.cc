@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/user_session.h"
 
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "cli/fkt_record/user/function_library.h"
 #include "cli/fkt_record/user/tell_collected.h"
 #include "cli/fkt_record/user_recording.h"
+#include "cli/fkt_record/wait/poll_set.h"
 #include "cli/fkt_record/wait/signals.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
@@ -55,13 +55,13 @@ class UserSession {
 };
 
 void UserSession::wait_for_something() {
-  const auto while_recording = [this](int fd) { return runs_ ? fd : -1; };
-  pollfd fds[] = {{signals_.fd(), POLLIN, 0},
-                  {while_recording(duration_.fd()), POLLIN, 0},
-                  {while_recording(recording_.ended_fd()), POLLIN, 0}};
-  if (::poll(fds, std::size(fds), -1) < 0) return;
+  PollSet ready;
+  ready.add(signals_.fd());
+  const auto duration = ready.add(runs_ ? duration_.fd() : -1);
+  const auto ended = ready.add(runs_ ? recording_.ended_fd() : -1);
+  if (!ready.wait()) return;
   while (const auto info = signals_.next()) take_signal(*info);
-  const bool over = fds[1].revents != 0 || fds[2].revents != 0 || !workload_runs();
+  const bool over = ready[duration] || ready[ended] || !workload_runs();
   if (runs_ && over) end_recording();
 }
 
