@@ -2,7 +2,7 @@
 // Recording from the machine's start: its begin in an initramfs, and its end when there is a disk.
 #pragma once
 
-#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/request/request.h"
 
 namespace fkt::record {
 

@@ -14,7 +14,7 @@
 #include "cli/fkt_record/output/read_back_index.h"
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
-#include "cli/fkt_record/start_checks.h"
+#include "cli/fkt_record/start/start_checks.h"
 #include "lib/base/random.h"
 #include "lib/base/read_file.h"
 
@@ -378,8 +378,8 @@ Status Recording::stop() {
   return stopped;
 }
 
-Result<Summary> Recording::finish(std::optional<int> workload_status,
-                                  std::vector<Descendant> descendants, int give_up) {
+Result<EndSummary> Recording::finish(std::optional<int> workload_status,
+                                     std::vector<Descendant> descendants, int give_up) {
   instruments_.join();
   if (stream_) {
     const Status sent = stream_->move_rest(give_up);
@@ -400,7 +400,7 @@ Result<Summary> Recording::finish(std::optional<int> workload_status,
       end && remote_ && !remote_->takes_tail(*end)) {
     return RemoteSink::failure(*end, *status);
   }
-  Summary summary;
+  EndSummary summary;
   summary.status = *status;
   if (drain_) summary.add_drain(*drain_, sink()->cost());
   if (snapshots_) summary.take_off(snapshots_->left());
@@ -435,7 +435,7 @@ std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::str
   return {};
 }
 
-Status Recording::write_tail(Summary& summary, std::optional<int> workload_status,
+Status Recording::write_tail(EndSummary& summary, std::optional<int> workload_status,
                              std::vector<Descendant> descendants) {
   fkt_status& status = summary.status;
   std::string no_index;

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "cli/fkt_record/drain_plan.h"
 #include "cli/fkt_record/instruments/instrument_control.h"
 #include "cli/fkt_record/output/output.h"
 #include "cli/fkt_record/remote/remote_sink.h"
-#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/request/request.h"
 #include "cli/fkt_record/sections/file_sections.h"
 #include "cli/fkt_record/sink/fetch_stream.h"
 #include "cli/fkt_record/sink/lent_drain.h"
 #include "cli/fkt_record/sink/lent_files.h"
 #include "cli/fkt_record/snapshot/snapshots.h"
-#include "cli/fkt_record/start_arguments.h"
-#include "cli/fkt_record/summary.h"
+#include "cli/fkt_record/start/drain_plan.h"
+#include "cli/fkt_record/start/start_arguments.h"
+#include "cli/fkt_record/status/end_summary.h"
 #include "cli/fkt_record/user/user_events.h"
 #include "lib/record/device.h"
 #include "lib/record/disk_syncer.h"
@@ -67,8 +67,8 @@ class Recording {
   Status stop();
   // Called after stop(). Writes the remaining pages of a stream, unless `give_up` becomes readable,
   // and the tail.
-  Result<Summary> finish(std::optional<int> workload_status, std::vector<Descendant> descendants,
-                         int give_up);
+  Result<EndSummary> finish(std::optional<int> workload_status, std::vector<Descendant> descendants,
+                            int give_up);
   // Removes what was written to the output: there is no recording.
   void discard();
   // Frees the module's pages; the last call.
@@ -113,7 +113,7 @@ class Recording {
   Status start_syncer();
   // fault: set to the reason if there is no index and the user should know.
   std::vector<fkt_index_entry> index(const fkt_status& status, std::string& fault) const;
-  Status write_tail(Summary& summary, std::optional<int> workload_status,
+  Status write_tail(EndSummary& summary, std::optional<int> workload_status,
                     std::vector<Descendant> descendants);
 
   const Request& request_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/session.h"
 
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,17 +12,18 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/boot/boot_recorder.h"
-#include "cli/fkt_record/end_screen.h"
 #include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/instruments/module_watch.h"
 #include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/recording.h"
-#include "cli/fkt_record/requests.h"
-#include "cli/fkt_record/self_load.h"
-#include "cli/fkt_record/signals.h"
-#include "cli/fkt_record/status_line.h"
-#include "cli/fkt_record/tell_collected.h"
+#include "cli/fkt_record/status/end_screen.h"
+#include "cli/fkt_record/status/self_load.h"
+#include "cli/fkt_record/status/status_line.h"
 #include "cli/fkt_record/user/function_library.h"
+#include "cli/fkt_record/user/tell_collected.h"
+#include "cli/fkt_record/wait/poll_set.h"
+#include "cli/fkt_record/wait/recorder_asks.h"
+#include "cli/fkt_record/wait/signals.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
 #include "lib/base/parse.h"
@@ -34,9 +34,9 @@
 namespace fkt::record {
 namespace {
 
-constexpr std::uint64_t kStatusPeriod = 500'000'000;  // ns
-constexpr std::uint64_t kOwnPeriod = 1'000'000'000;   // ns
-constexpr std::uint64_t kCallsPeriod = 50'000'000;    // ns
+constexpr std::uint64_t kStatusPeriod = 500'000'000;      // ns
+constexpr std::uint64_t kSelfLoadPeriod = 1'000'000'000;  // ns
+constexpr std::uint64_t kCallsPeriod = 50'000'000;        // ns
 
 // How often to look whether a recording of this duration has begun with a hit (ns): it ends so much
 // later at most.
@@ -83,15 +83,15 @@ class Session {
   void move_stream();
   void draw_status();
   void take_answer();
-  void look_at_share();
+  void look_at_self_load();
   short device_events();
-  void take_request();
+  void take_ask();
   void condition_true(Snapshots& snapshots);
   void end_snapshot(Snapshots& snapshots);
   void take_snapshot();
   void end_recording();
   void close_file(const Status& stopped);
-  void tell_end(const Summary& summary);
+  void tell_end(const EndSummary& summary);
   void tell_instruments(const HitResults& hits) const;
   void tell_user_events(const UserEvents& user);
   void tell_places(const InstrumentSetup::Part& part, const InstrumentResult& result) const;
@@ -109,13 +109,13 @@ class Session {
   const Descendants& descendants_;
   std::optional<Workload> workload_;
   BootRecorder* const boot_;  // null: not from the machine's start
-  Requests requests_;
+  RecorderAsks asks_;
   ModuleWatch modules_;
   std::optional<int> workload_status_;  // status of waitpid(2)
   bool recording_runs_ = false;
   bool waits_for_hit_ = false;  // that begins the recording; until the duration's timer has seen it
   bool failed_ = false;
-  Timer status_timer_, duration_timer_, own_timer_, calls_timer_;
+  Timer status_timer_, duration_timer_, self_load_timer_, calls_timer_;
   SelfLoad self_load_;
   StatusLine status_line_;
   std::chrono::steady_clock::time_point started_;
@@ -129,9 +129,11 @@ std::optional<int> Session::wait_for_begin() {
   const Result<Timer> timer = Timer::make(0, 0);
   if (!timer) return failed(timer.error());
   timer->set_at(when);
-  pollfd fds[] = {{timer->fd(), POLLIN, 0}, {signals_.end_fd(), POLLIN, 0}};
-  while (::poll(fds, std::size(fds), -1) < 0) continue;
-  if (!fds[1].revents) return std::nullopt;
+  PollSet ready;
+  ready.add(timer->fd());
+  const auto ended = ready.add(signals_.end_fd());
+  while (!ready.wait()) continue;
+  if (!ready[ended]) return std::nullopt;
   const auto info = signals_.next();
   return 128 + static_cast<int>(info ? info->ssi_signo : SIGTERM);
 }
@@ -186,9 +188,9 @@ Status Session::make_timers() {
     if (!timer) return timer.error();
     calls_timer_ = std::move(*timer);
   }
-  Result<Timer> own = Timer::make(kOwnPeriod, kOwnPeriod);
-  if (!own) return own.error();
-  own_timer_ = std::move(*own);
+  Result<Timer> self_load = Timer::make(kSelfLoadPeriod, kSelfLoadPeriod);
+  if (!self_load) return self_load.error();
+  self_load_timer_ = std::move(*self_load);
   if (!request_.quiet && isatty(STDERR_FILENO)) {
     Result<Timer> timer = Timer::make(kStatusPeriod, kStatusPeriod);
     if (!timer) return timer.error();
@@ -198,62 +200,48 @@ Status Session::make_timers() {
 }
 
 void Session::wait_for_something() {
-  FetchStream* stream = recording_runs_ ? recording_.stream() : nullptr;
-  Snapshots* snapshots = recording_runs_ ? recording_.snapshots() : nullptr;
-  const auto while_recording = [this](int fd) { return recording_runs_ ? fd : -1; };
-  enum {
-    kSignals,
-    kDevice,
-    kOut,
-    kDuration,
-    kStatus,
-    kDrain,
-    kSync,
-    kShare,
-    kAsked,
-    kSnapshotDone,
-    kAskerLeft,
-    kAnswered,
-    kModules,
-    kCalls
-  };
-  pollfd fds[] = {
-      {signals_.fd(), POLLIN, 0},
-      {while_recording(recording_.device().fd()), device_events(), 0},
-      {stream ? recording_.output().fd() : -1, stream ? stream->out_events() : short{0}, 0},
-      {while_recording(duration_timer_.fd()), POLLIN, 0},
-      {while_recording(status_timer_.fd()), POLLIN, 0},
-      {while_recording(recording_.drain_fd()), POLLIN, 0},
-      {while_recording(recording_.sync_fd()), POLLIN, 0},
-      {while_recording(own_timer_.fd()), POLLIN, 0},
-      {while_recording(requests_.fd()), POLLIN, 0},
-      {snapshots ? snapshots->done_fd() : -1, POLLIN, 0},
-      {snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP, 0},
-      {while_recording(recording_.instruments().answered_fd()), POLLIN, 0},
-      {while_recording(modules_.fd()), POLLIN, 0},
-      {while_recording(calls_timer_.fd()), POLLIN, 0},
-  };
-  if (::poll(fds, std::size(fds), -1) < 0) return;
-  if (fds[kSignals].revents) take_signals();
+  PollSet ready;
+  const auto signals = ready.add(signals_.fd());
+  if (!recording_runs_) {
+    if (ready.wait() && ready[signals]) take_signals();
+    return;
+  }
+  FetchStream* const stream = recording_.stream();
+  Snapshots* const snapshots = recording_.snapshots();
+  const auto device = ready.add(recording_.device().fd(), device_events());
+  const auto out =
+      ready.add(stream ? recording_.output().fd() : -1, stream ? stream->out_events() : short{0});
+  const auto duration = ready.add(duration_timer_.fd());
+  const auto status = ready.add(status_timer_.fd());
+  const auto drain = ready.add(recording_.drain_fd());
+  const auto sync = ready.add(recording_.sync_fd());
+  const auto self_load = ready.add(self_load_timer_.fd());
+  const auto asked = ready.add(asks_.fd());
+  const auto snapshot_done = ready.add(snapshots ? snapshots->done_fd() : -1);
+  const auto asker_left = ready.add(snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP);
+  const auto answered = ready.add(recording_.instruments().answered_fd());
+  const auto modules = ready.add(modules_.fd());
+  const auto calls = ready.add(calls_timer_.fd());
+  if (!ready.wait()) return;
+  if (ready[signals]) take_signals();
   if (!recording_runs_) return;
   // The recording has stopped by itself, its duration is over, or the workload has ended.
-  const bool by_itself =
-      (fds[kDevice].revents & POLLPRI) || fds[kDrain].revents || fds[kSync].revents;
-  const bool is_over = fds[kDuration].revents && duration_is_over();
-  const bool is_full = fds[kCalls].revents && has_enough_calls();
+  const bool by_itself = (ready[device] & POLLPRI) || ready[drain] || ready[sync];
+  const bool is_over = ready[duration] && duration_is_over();
+  const bool is_full = ready[calls] && has_enough_calls();
   if (by_itself || is_over || is_full || (workload_ && !workload_runs())) return end_recording();
-  if (stream && ((fds[kDevice].revents & POLLIN) || fds[kOut].revents)) move_stream();
-  if (fds[kStatus].revents) draw_status();
-  if (fds[kShare].revents) look_at_share();
-  if (fds[kSnapshotDone].revents) {
+  if (stream && ((ready[device] & POLLIN) || ready[out])) move_stream();
+  if (ready[status]) draw_status();
+  if (ready[self_load]) look_at_self_load();
+  if (ready[snapshot_done]) {
     end_snapshot(*snapshots);
-  } else if (fds[kAskerLeft].revents) {
+  } else if (ready[asker_left]) {
     snapshots->asker_left();
   }
-  if (fds[kAnswered].revents) take_answer();
-  if (fds[kModules].revents && modules_.take()) recording_.instruments().modules_changed();
-  if (fds[kAsked].revents) take_request();
-  if (fds[kDevice].revents & POLLRDBAND) condition_true(*snapshots);
+  if (ready[answered]) take_answer();
+  if (ready[modules] && modules_.take()) recording_.instruments().modules_changed();
+  if (ready[asked]) take_ask();
+  if (ready[device] & POLLRDBAND) condition_true(*snapshots);
 }
 
 // The duration counts from the hit that begins the recording: until then its timer looks for that.
@@ -282,8 +270,8 @@ void Session::take_answer() {
   cli::warn("tracepoints have come or gone with a module: " + news);
 }
 
-void Session::look_at_share() {
-  own_timer_.clear();
+void Session::look_at_self_load() {
+  self_load_timer_.clear();
   if (boot_) boot_->follow_root();
   const Result<fkt_status> status = recording_.device().status();
   const auto warning = status ? self_load_.look(*status) : std::nullopt;
@@ -300,17 +288,17 @@ short Session::device_events() {
   return static_cast<short>(events);
 }
 
-void Session::take_request() {
-  std::optional<Requests::Request> request = requests_.take();
-  if (!request) return;
-  UniqueFd file = std::move(request->received.file);
-  if (const auto* ask = std::get_if<InstrumentsAsk>(&request->received.ask)) {
-    recording_.instruments().asked(*ask, std::move(file), std::move(request->connection));
+void Session::take_ask() {
+  std::optional<RecorderAsks::Ask> asked = asks_.take();
+  if (!asked) return;
+  UniqueFd file = std::move(asked->received.file);
+  if (const auto* ask = std::get_if<InstrumentsAsk>(&asked->received.ask)) {
+    recording_.instruments().asked(*ask, std::move(file), std::move(asked->connection));
   } else if (Snapshots* snapshots = recording_.snapshots()) {
-    snapshots->asked(std::get<SnapshotAsk>(request->received.ask), std::move(file),
-                     std::move(request->connection));
+    snapshots->asked(std::get<SnapshotAsk>(asked->received.ask), std::move(file),
+                     std::move(asked->connection));
   } else {
-    send_answer(request->connection.get(),
+    send_answer(asked->connection.get(),
                 {false, "the recorder takes no snapshots: " + recording_.without_snapshots()});
   }
 }
@@ -386,7 +374,7 @@ void Session::draw_status() {
 
 // Stops the recording before anything else, so that it does not contain its own end.
 void Session::end_recording() {
-  requests_.end();
+  asks_.end();
   const Status stopped = recording_.stop();
   recording_runs_ = false;
   status_line_.wipe();
@@ -398,13 +386,13 @@ void Session::close_file(const Status& stopped) {
   if (!stopped) return recording_failed(stopped.error());
   std::vector<Descendant> left;
   if (workload_ && !workload_runs()) left = descendants_.find();
-  const Result<Summary> summary = recording_.finish(workload_status_, left, signals_.end_fd());
+  const Result<EndSummary> summary = recording_.finish(workload_status_, left, signals_.end_fd());
   if (!summary) return recording_failed(summary.error());
   tell_descendants(left);
   tell_end(*summary);
 }
 
-void Session::tell_end(const Summary& summary) {
+void Session::tell_end(const EndSummary& summary) {
   const fkt_status& s = summary.status;
   const std::string& name = recording_.name();
   std::string why;
@@ -461,7 +449,8 @@ void Session::tell_end(const Summary& summary) {
 }
 
 void Session::tell_user_events(const UserEvents& user) {
-  tell_collected(request_, user.collected());
+  tell_collected({request_.command.front(), request_.functions, request_.verbose},
+                 user.collected());
   const std::uint64_t missing = user.collected().discarded + user.without_place();
   if (missing == 0) return;
   failed_ = true;
@@ -526,7 +515,7 @@ void Session::tell_descendants(const std::vector<Descendant>& left) const {
 
 void Session::recording_failed(const Error& error) {
   failed_ = true;
-  requests_.end();
+  asks_.end();
   if (recording_runs_) {
     const Status stopped = recording_.stop();
     recording_runs_ = false;

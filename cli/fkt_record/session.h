@@ -2,7 +2,7 @@
 // Runs a recording and its workload, from the first check to the exit status.
 #pragma once
 
-#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/request/request.h"
 
 namespace fkt::record {
 

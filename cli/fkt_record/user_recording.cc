@@ -39,11 +39,11 @@ Status UserRecording::start() {
   return file_->start(start_);
 }
 
-Result<Summary> UserRecording::finish(std::optional<int> workload_status,
-                                      std::vector<Descendant> descendants) {
+Result<EndSummary> UserRecording::finish(std::optional<int> workload_status,
+                                         std::vector<Descendant> descendants) {
   file_->stop();
   const fkt_clocks end = file_->clocks();
-  Summary summary;
+  EndSummary summary;
   summary.status = file_->status(end.clock);
   summary.measure(std::chrono::nanoseconds(end.mono_raw_ns - start_.mono_raw_ns), end.khz);
   const Status written =

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/fkt_record/request.h"
-#include "cli/fkt_record/summary.h"
+#include "cli/fkt_record/request/request.h"
+#include "cli/fkt_record/status/end_summary.h"
 #include "cli/fkt_record/user/collected_file.h"
 
 namespace fkt::record {
@@ -31,7 +31,8 @@ class UserRecording {
   // Readable when the output takes no more.
   int ended_fd() const { return file_->ended_fd(); }
   // Ends the recording and writes the tail.
-  Result<Summary> finish(std::optional<int> workload_status, std::vector<Descendant> descendants);
+  Result<EndSummary> finish(std::optional<int> workload_status,
+                            std::vector<Descendant> descendants);
   const Collected& collected() const { return file_->collected(); }
   void discard() { file_->discard(); }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/user_session.h"
 
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,13 +8,14 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
-#include "cli/fkt_record/end_screen.h"
 #include "cli/fkt_record/exit_status.h"
-#include "cli/fkt_record/signals.h"
-#include "cli/fkt_record/status_line.h"
-#include "cli/fkt_record/tell_collected.h"
+#include "cli/fkt_record/status/end_screen.h"
+#include "cli/fkt_record/status/status_line.h"
 #include "cli/fkt_record/user/function_library.h"
+#include "cli/fkt_record/user/tell_collected.h"
 #include "cli/fkt_record/user_recording.h"
+#include "cli/fkt_record/wait/poll_set.h"
+#include "cli/fkt_record/wait/signals.h"
 #include "cli/fkt_record/workload/workload.h"
 #include "lib/base/os_error.h"
 #include "lib/base/text.h"
@@ -40,7 +40,7 @@ class UserSession {
   void take_signal(const signalfd_siginfo& info);
   void reap();
   void end_recording();
-  void tell_end(const Summary& summary);
+  void tell_end(const EndSummary& summary);
   bool workload_runs() const { return !workload_status_; }
 
   const Request& request_;
@@ -55,13 +55,13 @@ class UserSession {
 };
 
 void UserSession::wait_for_something() {
-  const auto while_recording = [this](int fd) { return runs_ ? fd : -1; };
-  pollfd fds[] = {{signals_.fd(), POLLIN, 0},
-                  {while_recording(duration_.fd()), POLLIN, 0},
-                  {while_recording(recording_.ended_fd()), POLLIN, 0}};
-  if (::poll(fds, std::size(fds), -1) < 0) return;
+  PollSet ready;
+  ready.add(signals_.fd());
+  const auto duration = ready.add(runs_ ? duration_.fd() : -1);
+  const auto ended = ready.add(runs_ ? recording_.ended_fd() : -1);
+  if (!ready.wait()) return;
   while (const auto info = signals_.next()) take_signal(*info);
-  const bool over = fds[1].revents != 0 || fds[2].revents != 0 || !workload_runs();
+  const bool over = ready[duration] || ready[ended] || !workload_runs();
   if (runs_ && over) end_recording();
 }
 
@@ -87,7 +87,7 @@ void UserSession::end_recording() {
   runs_ = false;
   std::vector<Descendant> left;
   if (!workload_runs()) left = descendants_.find();
-  const Result<Summary> summary = recording_.finish(workload_status_, left);
+  const Result<EndSummary> summary = recording_.finish(workload_status_, left);
   if (!summary) {
     failed_ = true;
     return cli::warn(summary.error().message);
@@ -95,7 +95,7 @@ void UserSession::end_recording() {
   tell_end(*summary);
 }
 
-void UserSession::tell_end(const Summary& summary) {
+void UserSession::tell_end(const EndSummary& summary) {
   const fkt_status& s = summary.status;
   const std::string& name = recording_.name();
   if (s.stop_reason == FKT_STOP_LIMIT || s.stop_reason == FKT_STOP_ERROR) {
@@ -111,7 +111,8 @@ void UserSession::tell_end(const Summary& summary) {
               " events were lost when a thread's ring was full; the file says where (a larger -p "
               "may help)");
   }
-  tell_collected(request_, recording_.collected());
+  tell_collected({request_.command.front(), request_.functions, request_.verbose},
+                 recording_.collected());
   if (!request_.quiet) {
     cli::warn(end_line(name, summary));
     cli::warn(

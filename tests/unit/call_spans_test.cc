@@ -234,7 +234,10 @@ TEST_CASE("calls have their own time") {
     analysis.finish(true, recording_end(trace));
     // Where a call's end is late, its own time goes on until its event was written.
     std::uint64_t differences = 0;
-    for (const auto& [name, of] : functions(analysis)) {
+    const auto found = functions(analysis);
+    REQUIRE_FALSE(found.empty());
+    REQUIRE(found.size() == recording.functions().size());
+    for (const auto& [name, of] : found) {
       const std::uint64_t own = recording.functions().at(name).own;
       differences += std::max(own, of.own) - std::min(own, of.own);
     }

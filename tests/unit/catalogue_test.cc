@@ -41,6 +41,8 @@ TEST_CASE("no event id and no layer bit stands twice in events.def") {
     CHECK(bits.insert(layer.bit).second);
     CHECK(names.insert(layer.name).second);
   }
+  CHECK(ids.size() > 50);
+  CHECK(bits.size() > 3);
 }
 
 TEST_CASE("events.def: fields have known types and lie within their event's words") {

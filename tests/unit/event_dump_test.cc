@@ -188,6 +188,7 @@ TEST_CASE("the histogram is all time, each call's parts are all of it") {
     for (const auto& row : s.histogram) sum += row.ticks;
     CHECK(sum == s.cpu_ticks);
     CHECK(s.cpu_ticks == 2 * (s.selected.to - s.selected.from));
+    CHECK_FALSE(s.calls.empty());
     for (const auto& call : s.calls) {
       std::uint64_t parts = call.own;
       for (const auto& part : call.parts) parts += part.ticks;

@@ -122,6 +122,7 @@ Trace opened(const std::string& name) {
 }
 
 void expect_in_order(const Ran& ran) {
+  REQUIRE_FALSE(ran.done.empty());
   for (std::size_t i = 0; i < ran.done.size(); i++) REQUIRE(ran.done[i] == i);
 }
 

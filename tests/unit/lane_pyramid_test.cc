@@ -126,6 +126,7 @@ TEST_CASE("slices that come in groups give the same cells") {
       const std::vector<Lane> wanted = one.passing.levels.lanes(scale).lanes;
       const std::vector<Lane> got = groups.passing.levels.lanes(scale).lanes;
       REQUIRE(got.size() == wanted.size());
+      REQUIRE_FALSE(got.empty());
       for (std::size_t lane = 0; lane < got.size(); lane++) {
         REQUIRE(got[lane].of == wanted[lane].of);
         CHECK(got[lane].active == wanted[lane].active);
@@ -162,6 +163,7 @@ TEST_CASE("a level's buckets hold what an exact picture with those columns shows
         }
       }
       INFO(alike << " of " << all);
+      CHECK(all > 0);
       CHECK(alike == all);
     }
   }
@@ -231,7 +233,10 @@ TEST_CASE("levels take no more room than they may, and lose nothing then") {
   const TimeScale coarse{fine.from, fine.to, 300};
   CHECK(bound.levels.bucket(coarse) == free.levels.bucket(coarse));
   CHECK(sums(bound.levels.lanes(coarse).lanes) == sums(free.levels.lanes(coarse).lanes));
-  for (const Lane& lane : bound.levels.lanes(coarse).lanes) {
+  const std::vector<Lane> drawn = bound.levels.lanes(coarse).lanes;
+  REQUIRE_FALSE(drawn.empty());
+  for (const Lane& lane : drawn) {
+    CHECK_FALSE(lane.cells.empty());
     std::map<unsigned, std::uint64_t> per_depth;
     for (const LaneCell& cell : lane.cells) per_depth[cell.depth]++;
     for (const auto& [depth, count] : per_depth) CHECK(count <= 3 * coarse.cells);

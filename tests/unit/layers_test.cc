@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Checks that files of lib/ include only what lib/LAYERS allows, that no tool includes another,
-// that a tool's parts do not know its command line, and that no file is too long to be read.
+// that a tool's parts do not know its command line, that what is installed needs no headers of
+// other libraries, and that no file is too long to be read.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -19,13 +20,27 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = FKT_SOURCE_DIR;
 
-// Returns the paths in quotes that the file includes.
-std::vector<std::string> includes_of(std::istream& file) {
-  static const std::regex include("^#include \"([^\"]+)\"");
+// Returns all paths that the file includes, in quotes or not.
+std::vector<std::string> all_includes_of(std::istream& file) {
+  static const std::regex include(R"(^\s*#\s*include(?:_next)?\s*([<"][^">]+)[">])");
   std::vector<std::string> found;
   for (std::string line; std::getline(file, line);) {
+    if (line.find('#') == line.npos) continue;  // the expression takes long
     std::smatch match;
     if (std::regex_search(line, match, include)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+// Returns the paths of our own that the file of lib/ or cli/ includes: those in quotes, and
+// whatever names one of these folders.
+std::vector<std::string> includes_of(std::istream& file) {
+  std::vector<std::string> found;
+  for (const std::string& path : all_includes_of(file)) {
+    const std::string name = path.substr(1);
+    if (path[0] == '"' || name.starts_with("lib/") || name.starts_with("cli/")) {
+      found.push_back(name);
+    }
   }
   return found;
 }
@@ -63,20 +78,37 @@ std::string wrong_in_library(const std::string& path, std::istream& file,
 }
 
 // Returns what is wrong with the includes of a file of cli/. Files in a folder of the tool's folder
-// are given plans of their own, not the whole command line.
+// are given plans of their own, not the whole command line, which the folder `request` reads.
 std::string wrong_in_tool(const std::string& path, std::istream& file) {
   const bool is_part = std::ranges::count(path, '/') > 2;
   std::string wrong;
   for (const std::string& included : includes_of(file)) {
-    const std::string tool = folder_in(included, "cli");
-    const bool own = tool.empty() || tool == "base" || path.starts_with("cli/" + tool + "/");
-    const bool back = is_part && included == "cli/" + tool + "/request.h";
+    const std::string tool = folder_in(included, "cli"), request = "cli/" + tool + "/request";
+    const bool own = included.starts_with("lib/") || tool == "base" ||
+                     (!tool.empty() && path.starts_with("cli/" + tool + "/"));
+    const bool back = is_part && !path.starts_with(request + "/") &&
+                      (included.starts_with(request + "/") || included == request + ".h");
     if (!own || back) wrong += path + " includes " + included + "\n";
   }
   return wrong;
 }
 
-// Returns a line if a file has more lines than one subject needs. Tables (.def) may have more.
+// Returns what is wrong with a header that programs of others are given: it must not need headers
+// of other libraries.
+std::string wrong_in_installed(const std::string& path, std::istream& file) {
+  static const std::regex others("[<\"](nlohmann/|fmt/|lib/format/json(_members)?[.]h).*");
+  // Those that packaging/library does not install.
+  static const std::regex left_out("lib/(remote|instrument)/.*|lib/format/json(_members)?[.]h");
+  std::string wrong;
+  if (!path.ends_with(".h") || std::regex_match(path, left_out)) return wrong;
+  for (const std::string& included : all_includes_of(file)) {
+    if (std::regex_match(included, others))
+      wrong += path + " includes " + included.substr(1) + "\n";
+  }
+  return wrong;
+}
+
+// Returns a line if a file has more lines than one subject needs.
 std::string too_long(const std::string& path, std::istream& file) {
   constexpr std::ptrdiff_t most = 600;
   const std::ptrdiff_t lines =
@@ -95,6 +127,40 @@ unsigned check_all(const char* root, const Check& check) {
     files++;
   }
   return files;
+}
+
+// Whether a file is written by hand, to be read: no text (docs/, man/), no table (.def), nothing
+// that a tool has made or that tests compare with.
+bool is_source(const fs::path& file) {
+  static const std::set<std::string> kinds = {
+      ".h",   ".cc",  ".c",    ".S",     ".py",    ".js",   ".jsx",   ".mjs",
+      ".pml", ".css", ".html", ".cmake", ".layer", ".bash", ".rules", ".in"};
+  static const std::set<std::string> names = {"Makefile", "Kbuild", "CMakeLists.txt"};
+  if (file.filename().string().ends_with(".mod.c")) return false;  // made by kbuild
+  if (names.contains(file.filename()) || kinds.contains(file.extension())) return true;
+  std::string first;
+  std::getline(std::ifstream(file), first);
+  return first.starts_with("#!");
+}
+
+// Calls check(path, stream) for each file of the source that is written by hand, and returns how
+// many there are of each kind.
+template <typename Check>
+std::map<std::string, unsigned> check_sources(const Check& check) {
+  static const std::set<std::string> others = {"build", "node_modules", ".git",       "docs",
+                                               "man",   "corpus",       "__pycache__"};
+  std::map<std::string, unsigned> kinds;
+  for (fs::recursive_directory_iterator it(kSource), end; it != end; ++it) {
+    if (it->is_directory()) {
+      if (others.contains(it->path().filename())) it.disable_recursion_pending();
+      continue;
+    }
+    if (!it->is_regular_file() || !is_source(it->path())) continue;
+    std::ifstream file(it->path());
+    CHECK(check(it->path().lexically_relative(kSource).string(), file) == "");
+    kinds[it->path().extension()]++;
+  }
+  return kinds;
 }
 
 // Which others each unit includes, which is a file's code and its header, or a header alone: paths
@@ -137,6 +203,21 @@ Includes module_units() {
   return units;
 }
 
+// Returns the includes of the tools' units among each other.
+Includes tool_units() {
+  Includes units;
+  check_all("cli", [&](const std::string& path, std::istream& file) {
+    std::set<std::string>& included = units[unit_of(path)];
+    for (const std::string& other : includes_of(file)) {
+      if (other.starts_with("cli/") && unit_of(other) != unit_of(path)) {
+        included.insert(unit_of(other));
+      }
+    }
+    return "";
+  });
+  return units;
+}
+
 // Returns the units that remain when those are removed, again and again, that include none of the
 // rest: the ones in a circle, and those that include them.
 std::string in_circles(Includes units) {
@@ -164,6 +245,13 @@ TEST_CASE("no file of the kernel modules is in a circle of includes") {
   CHECK(in_circles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}, {"d", {}}}) == "a\nb\nc\n");
 }
 
+TEST_CASE("no file of the tools is in a circle of includes") {
+  const Includes units = tool_units();
+  CHECK(units.size() > 100);
+  CHECK(units.at("cli/fkt_record/request/request").contains("cli/fkt_record/kft/kft_options"));
+  CHECK(in_circles(units) == "");
+}
+
 TEST_CASE("no file of the library includes one of a later room") {
   const auto order = read_layers();
   CHECK(order.size() > 10);
@@ -174,6 +262,24 @@ TEST_CASE("no file of the library includes one of a later room") {
 
 TEST_CASE("no tool includes a file of another tool") {
   CHECK(check_all("cli", wrong_in_tool) > 50);
+}
+
+TEST_CASE("no header that is installed includes one of another library") {
+  CHECK(check_all("lib", wrong_in_installed) > 100);
+  std::istringstream json("#include <vector>\n# include <nlohmann/json_fwd.hpp>\n");
+  CHECK(wrong_in_installed("lib/read/trace.h", json) ==
+        "lib/read/trace.h includes nlohmann/json_fwd.hpp\n");
+  std::istringstream ours("#include \"lib/format/json.h\"\n");
+  CHECK(wrong_in_installed("lib/read/trace.h", ours) != "");
+}
+
+TEST_CASE("an include is found however it is written") {
+  std::istringstream forms(
+      "#include \"lib/a.h\"\n  #  include \"lib/b.h\"\n#include <lib/c.h>\n#include\"d.h\"\n"
+      "#include <vector>\n#include <fkt/wire.h>\n// #include \"lib/none.h\"\n");
+  CHECK(includes_of(forms) == std::vector<std::string>{"lib/a.h", "lib/b.h", "lib/c.h", "d.h"});
+  std::istringstream beside("#include \"../fkt_kd/kd.h\"\n");
+  CHECK(wrong_in_tool("cli/fkt_print/print.cc", beside) != "");
 }
 
 TEST_CASE("an include against the order is found") {
@@ -189,18 +295,26 @@ TEST_CASE("an include against the order is found") {
   CHECK(wrong_in_library("lib/stray.h", none, order) != "");
   std::istringstream other("#include \"cli/fkt_kd/kd.h\"\n");
   CHECK(wrong_in_tool("cli/fkt_print/print.cc", other) != "");
-  std::istringstream request("#include \"cli/fkt_record/request.h\"\n");
+  std::istringstream request("#include \"cli/fkt_record/request/request.h\"\n");
   CHECK(wrong_in_tool("cli/fkt_record/recording.h", request) == "");
+  for (const char* part : {"sink/rotation.h", "kft/kft_options.cc"}) {
+    request.clear();
+    request.seekg(0);
+    CHECK(wrong_in_tool(std::string("cli/fkt_record/") + part, request) != "");
+  }
   request.clear();
   request.seekg(0);
-  CHECK(wrong_in_tool("cli/fkt_record/sink/rotation.h", request) != "");
+  CHECK(wrong_in_tool("cli/fkt_record/request/record_options.cc", request) == "");
 }
 
 TEST_CASE("no file has more than 600 lines") {
-  for (const char* root : {"lib", "cli", "include", "module", "calls", "probes", "records", "user",
-                           "tests", "examples"}) {
-    CHECK(check_all(root, too_long) > 0);
+  std::map<std::string, unsigned> kinds = check_sources(too_long);
+  for (const char* kind :
+       {".h", ".cc", ".c", ".S", ".py", ".js", ".jsx", ".mjs", ".pml", ".layer"}) {
+    INFO(kind);
+    CHECK(kinds[kind] > 0);
   }
+  CHECK(kinds[""] > 100);  // scripts
   std::istringstream longest(std::string(600, '\n')), longer(std::string(601, '\n'));
   CHECK(too_long("lib/a.h", longest) == "");
   CHECK(too_long("lib/a.h", longer) == "lib/a.h has 601 lines\n");

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/request/request.h"
 #include "lib/format/page_group.h"
 
 using namespace fkt::cli;

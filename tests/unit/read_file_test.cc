@@ -8,7 +8,7 @@
 #include "cli/base/symbol_source.h"
 #include "cli/fkt_instrument/saved.h"
 #include "cli/fkt_record/instruments/layer_files.h"
-#include "cli/fkt_record/kft_request.h"
+#include "cli/fkt_record/kft/kft_configuration.h"
 #include "lib/base/read_file.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/golden.h"

@@ -18,7 +18,7 @@
 #include "cli/fkt_kd/kd.h"
 #include "cli/fkt_print/print.h"
 #include "cli/fkt_receive/request.h"
-#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/request/request.h"
 #include "lib/record/device.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/golden.h"

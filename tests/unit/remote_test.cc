@@ -163,15 +163,18 @@ TEST_CASE("the sink gives pages back when the other end has them, in order") {
   const SectionList tail =
       walk_sections(ends.parcel.file, ends.parcel.header.tail_offset, ends.parcel.file.size());
   Sections sections;
+  unsigned indexes = 0;
   for (const Section& section : tail.sections) {
     sections.copy(section);
     if (section.header.type != FKT_SEC_INDEX) continue;
+    indexes++;
     const Result<Payload> index = Payload::read(section);
     REQUIRE(index);
     const auto mine = sink.index();
     REQUIRE(index->bytes().size() == mine.size() * sizeof mine[0]);
     CHECK(std::memcmp(index->bytes().data(), mine.data(), index->bytes().size()) == 0);
   }
+  CHECK(indexes == 1);
   REQUIRE(sink.write_tail(sections));
   check_arrived(receiver, ends);
 }

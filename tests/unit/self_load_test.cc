@@ -9,7 +9,7 @@
 
 #include <fkt/page_walk.h>
 
-#include "cli/fkt_record/self_load.h"
+#include "cli/fkt_record/status/self_load.h"
 
 using namespace fkt::record;
 

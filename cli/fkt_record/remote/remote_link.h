@@ -18,7 +18,7 @@
 #include <fkt/remote.h>
 
 #include "cli/fkt_record/remote/outbox.h"
-#include "cli/fkt_record/signals.h"
+#include "cli/fkt_record/wait/signals.h"
 #include "lib/base/bytes.h"
 #include "lib/base/result.h"
 #include "lib/base/unique_fd.h"

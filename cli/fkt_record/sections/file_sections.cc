@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fkt_record/engine_name.h"
+#include "cli/fkt_record/start/engine_name.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/json.h"
 #include "lib/record/machine_sections.h"

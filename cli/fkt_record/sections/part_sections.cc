@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/sections/file_sections.h"
+#include "cli/fkt_record/start/engine_name.h"
 #include "lib/base/bytes.h"
 #include "lib/format/json.h"
 #include "lib/format/sections.h"

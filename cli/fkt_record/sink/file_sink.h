@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "cli/fkt_record/output/part_file.h"
-#include "cli/fkt_record/signals.h"
 #include "cli/fkt_record/sink/async_writer.h"
 #include "cli/fkt_record/sink/page_packer.h"
 #include "cli/fkt_record/sink/page_sink.h"
+#include "cli/fkt_record/wait/signals.h"
 
 namespace fkt::record {
 

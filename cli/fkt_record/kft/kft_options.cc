@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/kft_options.h"
+#include "cli/fkt_record/kft/kft_options.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "cli/base/messages.h"
-#include "cli/fkt_record/kft_request.h"
+#include "cli/fkt_record/kft/kft_configuration.h"
 #include "lib/base/parse.h"
 #include "lib/query/expression.h"
 

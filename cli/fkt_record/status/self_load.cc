@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/self_load.h"
+#include "cli/fkt_record/status/self_load.h"
 
 #include <fmt/core.h>
 

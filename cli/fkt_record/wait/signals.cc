@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/signals.h"
+#include "cli/fkt_record/wait/signals.h"
 
 #include <sys/timerfd.h>
 #include <unistd.h>

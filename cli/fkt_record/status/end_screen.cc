@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/end_screen.h"
+#include "cli/fkt_record/status/end_screen.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

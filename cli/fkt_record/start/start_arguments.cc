@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/start_arguments.h"
+#include "cli/fkt_record/start/start_arguments.h"
 
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "lib/base/parse.h"

@@ -8,9 +8,9 @@
 #include <fkt/condition.h>
 #include <fkt/ioctl.h>
 
-#include "cli/fkt_record/drain_plan.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/output/output.h"
+#include "cli/fkt_record/start/drain_plan.h"
 #include "lib/base/unique_fd.h"
 #include "lib/query/expression.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/summary.h"
+#include "cli/fkt_record/status/end_summary.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 namespace fkt::record {
 
-void Summary::add_drain(const LentDrain& drain, const SinkCost& cost) {
+void EndSummary::add_drain(const LentDrain& drain, const SinkCost& cost) {
   status.bytes_written = cost.bytes;
   status.bytes_copied += cost.copied;
   status.drain_ns += drain.cpu_ns() + cost.cpu_ns;
@@ -20,14 +20,14 @@ void Summary::add_drain(const LentDrain& drain, const SinkCost& cost) {
   why = end->message;
 }
 
-void Summary::take_off(const PartCpus& snapshots) {
+void EndSummary::take_off(const PartCpus& snapshots) {
   for (const auto& [number, cpu] : snapshots) {
     status.overwritten += cpu.events;
     status.pages_written -= cpu.pages;
   }
 }
 
-void Summary::add_sync_error(int error, std::uint64_t safe) {
+void EndSummary::add_sync_error(int error, std::uint64_t safe) {
   kept = "the disk has its first " + cli::with_commas(safe) + " pages for certain";
   if (status.stop_reason != FKT_STOP_ASKED) return;
   status.stop_reason = FKT_STOP_ERROR;
@@ -35,7 +35,7 @@ void Summary::add_sync_error(int error, std::uint64_t safe) {
   why = "fdatasync: " + os_error(error);
 }
 
-void Summary::measure(std::chrono::duration<double> lasted, std::uint64_t khz) {
+void EndSummary::measure(std::chrono::duration<double> lasted, std::uint64_t khz) {
   const double cpu_seconds = lasted.count() * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   if (cpu_seconds > 0) {
     drain_percent = 100 * static_cast<double>(status.drain_ns) / 1e9 / cpu_seconds;
@@ -47,7 +47,7 @@ void Summary::measure(std::chrono::duration<double> lasted, std::uint64_t khz) {
   }
 }
 
-Error Summary::without_tail(const Error& error, const std::string& name) const {
+Error EndSummary::without_tail(const Error& error, const std::string& name) const {
   if (error.code == ErrorCode::damaged) return error;
   std::string reason = why;
   if (reason.empty() && status.error != 0) reason = os_error(static_cast<int>(status.error));

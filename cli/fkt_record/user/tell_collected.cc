@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/tell_collected.h"
+#include "cli/fkt_record/user/tell_collected.h"
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
@@ -7,12 +7,12 @@
 
 namespace fkt::record {
 
-void tell_collected(const Request& request, const Collected& c) {
+void tell_collected(const CollectedFrom& from, const Collected& c) {
   if (c.rings == 0) {
-    cli::warn("no thread of " + request.command.front() + " had an event: is it built with " +
-              (request.functions ? "-finstrument-functions, and not with -static?"
-                                 : "fkt/user.h (fkt-user(3))?"));
-  } else if (request.verbose) {
+    cli::warn("no thread of " + from.program + " had an event: is it built with " +
+              (from.functions ? "-finstrument-functions, and not with -static?"
+                              : "fkt/user.h (fkt-user(3))?"));
+  } else if (from.verbose) {
     cli::warn(counted(c.rings, "thread") + " had events");
   }
   for (const std::string& pattern : c.unmatched) {

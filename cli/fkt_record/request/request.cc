@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/request.h"
+#include "cli/fkt_record/request/request.h"
 
 #include <unistd.h>
 
@@ -11,13 +11,13 @@
 #include "cli/base/options.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/boot/boot_recorder.h"
-#include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/instruments/place_list.h"
-#include "cli/fkt_record/kft_options.h"
-#include "cli/fkt_record/kft_request.h"
-#include "cli/fkt_record/record_options.h"
+#include "cli/fkt_record/kft/kft_configuration.h"
+#include "cli/fkt_record/kft/kft_options.h"
+#include "cli/fkt_record/request/record_options.h"
+#include "cli/fkt_record/start/engine_name.h"
 #include "lib/base/suggest.h"
 #include "lib/format/page_group.h"
 #include "lib/record/condition_compiler.h"
@@ -213,6 +213,24 @@ Result<std::optional<KftPlan>> read_boot_plan() {
   return std::optional(std::move(*plan));
 }
 
+// Adds what the plan asks for. Error (usage): the request has the same already, or no instrument
+// can do it.
+Status add_kft(KftPlan plan, Request& r) {
+  Result<std::vector<Instrument>> instruments = kft_instruments(plan);
+  if (!instruments) return instruments.error();
+  r.instruments = std::move(*instruments);
+  if (plan.lasts && r.duration_ns) {
+    return usage("--duration: the configuration has a trigger stop time, which is the same");
+  }
+  if (plan.lasts) r.duration_ns = static_cast<std::uint64_t>(plan.lasts->count());
+  r.begins_at = plan.begins_at;
+  r.keep_children = plan.keep;
+  if (plan.overwrites) r.when_full = Request::WhenFull::overwrite;
+  if (plan.most_calls && !plan.overwrites) r.most_calls = plan.most_calls;
+  r.kft = std::move(plan);
+  return Done{};
+}
+
 // Reads --kft and the options in its place: their triggers must be the first instruments.
 Status read_kft(const Options& options, Request& r) {
   const bool is_asked = has_kft(options);
@@ -233,7 +251,6 @@ Status read_kft(const Options& options, Request& r) {
     r.pow_pages = fits ? pow_for(*plan->most_calls * kCallBytes * cpus) : 0;
     if (r.pow_pages == 0) return usage("--kft: logentries: the buffer has no room for so many");
   }
-  r.kft = *plan;
   return add_kft(*plan, r);
 }
 
@@ -473,7 +490,9 @@ Result<std::string> explanation(const Options& options) {
   if (!has_kft(options)) return usage("--explain: only with --kft, or -F, --mintime, ...");
   const Result<Request> request = request_of(options);
   if (!request) return request.error();
-  return explain_kft(*request, options.has("-k") ? options.text("-k") : "process");
+  const std::string layers = options.has("-k") ? options.text("-k") : "process";
+  return explain_kft(
+      {*request->kft, layers, request->instruments, request->keep_children, request->duration_ns});
 }
 
 // Returns the text of an option that prints something instead of recording; nothing: none is given.

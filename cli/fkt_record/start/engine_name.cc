@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/engine_name.h"
+#include "cli/fkt_record/start/engine_name.h"
 
 #include <array>
 #include <vector>

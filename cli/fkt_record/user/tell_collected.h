@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only Messages at the end about the events of user programs.
 #pragma once
 
-#include "cli/fkt_record/request.h"
+#include <string>
+
 #include "cli/fkt_record/user/collector.h"
 
 namespace fkt::record {
 
-void tell_collected(const Request& request, const Collected& c);
+struct CollectedFrom {
+  const std::string& program;
+  bool functions;  // by --functions
+  bool verbose;
+};
+
+void tell_collected(const CollectedFrom& from, const Collected& c);
 
 }  // namespace fkt::record

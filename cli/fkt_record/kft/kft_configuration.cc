@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/kft_request.h"
+#include "cli/fkt_record/kft/kft_configuration.h"
 
 #include <algorithm>
 #include <memory>
@@ -75,48 +75,41 @@ Result<KftPlan> read_kft_plan(const std::string& path) {
   return plan_kft_text(*text, path);
 }
 
-std::string explain_kft(const Request& request, const std::string& layers) {
-  const KftPlan& plan = *request.kft;
-  std::string text, others, command = "fkt_record -k " + shell_word(layers);
+Result<std::vector<Instrument>> kft_instruments(const KftPlan& plan) {
+  std::vector<Instrument> instruments;
+  for (const std::string& line : plan.instruments) {
+    Result<Instrument> instrument = Instrument::parse(line);
+    if (!instrument) return cli::usage("--kft: " + line + ": " + instrument.error().message);
+    const Status good = check_instrument(*instrument);
+    if (!good) return good.error();
+    instruments.push_back(std::move(*instrument));
+  }
+  return instruments;
+}
+
+std::string explain_kft(const KftRecording& recording) {
+  const KftPlan& plan = recording.plan;
+  std::string text, others, command = "fkt_record -k " + shell_word(recording.layers);
   for (const std::string& sentence : plan.explanation) text += sentence + '\n';
-  for (std::size_t i = 0; i < request.instruments.size(); i++) {
-    const std::string& line = request.instruments[i].text;
+  for (std::size_t i = 0; i < recording.instruments.size(); i++) {
+    const std::string& line = recording.instruments[i].text;
     command += " \\\n    -i " + shell_word(line);
     if (i >= plan.instruments.size()) others += (others.empty() ? "" : ", ") + line;
   }
   if (!others.empty()) text += "recorded, too, is " + others + '\n';
-  if (request.keep_children) {
+  if (recording.keep_children) {
     // The text of the plan already has the plan's rule.
-    if (!plan.keep) text += request.keep_children->words() + '\n';
-    const std::string rule = request.keep_children->text();
+    if (!plan.keep) text += recording.keep_children->words() + '\n';
+    const std::string rule = recording.keep_children->text();
     command += " \\\n    --keep-children" + (rule.empty() ? "" : '=' + rule);
   }
-  if (request.duration_ns) {
-    const std::string duration = time_text(*request.duration_ns);
+  if (recording.duration_ns) {
+    const std::string duration = time_text(*recording.duration_ns);
     if (!plan.lasts) text += "it ends " + duration + " after its begin at the latest\n";
     command += " \\\n    --duration " + duration;
   }
   if (plan.overwrites) command += " \\\n    --when-full=overwrite";
   return text + "\nas instruments: " + command + '\n';
-}
-
-Status add_kft(const KftPlan& plan, Request& request) {
-  for (const std::string& line : plan.instruments) {
-    Result<Instrument> instrument = Instrument::parse(line);
-    if (!instrument) return cli::usage("--kft: " + line + ": " + instrument.error().message);
-    const Status good = check_instrument(*instrument);
-    if (!good) return good;
-    request.instruments.push_back(std::move(*instrument));
-  }
-  if (plan.lasts && request.duration_ns) {
-    return cli::usage("--duration: the configuration has a trigger stop time, which is the same");
-  }
-  if (plan.lasts) request.duration_ns = static_cast<std::uint64_t>(plan.lasts->count());
-  request.begins_at = plan.begins_at;
-  request.keep_children = plan.keep;
-  if (plan.overwrites) request.when_full = Request::WhenFull::overwrite;
-  if (plan.most_calls && !plan.overwrites) request.most_calls = plan.most_calls;
-  return Done{};
 }
 
 }  // namespace fkt::record

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/fkt_record/summary.h"
+#include "cli/fkt_record/status/end_summary.h"
 
 namespace fkt::record {
 
@@ -22,10 +22,10 @@ class StatusLine {
 };
 
 // What writing cost: "31 pages of 16384 bytes, drain: engine direct, 9,876 cycles a page, ...".
-std::string cost_line(const Summary& summary);
+std::string cost_line(const EndSummary& summary);
 
 // The summary: "trace_file: 123,456 events, 1.0 MB, 8.1 bytes/event, 0 lost, drain 0.3 % of CPU
 // time".
-std::string end_line(const std::string& name, const Summary& summary);
+std::string end_line(const std::string& name, const EndSummary& summary);
 
 }  // namespace fkt::record

@@ -8,8 +8,8 @@
 
 #include <fkt/ioctl.h>
 
-#include "cli/fkt_record/engine_name.h"
 #include "cli/fkt_record/output/output.h"
+#include "cli/fkt_record/start/engine_name.h"
 
 namespace fkt::record {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/drain_plan.h"
+#include "cli/fkt_record/start/drain_plan.h"
 
 #include "lib/base/os_error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Takes the requests of other processes to this recorder: fkt_snapshot, fkt_instrument.
+// What other processes ask of this recorder: fkt_snapshot, fkt_instrument.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace fkt::record {
 
-class Requests {
+class RecorderAsks {
  public:
   // Listens from now on. If that fails, prints a warning and takes no requests.
-  Requests();
+  RecorderAsks();
 
   // When readable, the caller has to call take().
   int fd() const { return listen_.get(); }
 
-  struct Request {
+  struct Ask {
     ReceivedAsk received;
     UniqueFd connection;  // gets the answer
   };
   // Takes a request; waits at most a second for its message and file. Returns nothing if it is
   // refused, after answering it.
-  std::optional<Request> take();
+  std::optional<Ask> take();
   // Stops listening.
   void end() { listen_.reset(); }
 

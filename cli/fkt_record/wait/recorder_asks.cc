@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/requests.h"
+#include "cli/fkt_record/wait/recorder_asks.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace fkt::record {
 
-Requests::Requests() {
+RecorderAsks::RecorderAsks() {
   Result<UniqueFd> listen = listen_for_asks(::getpid());
   if (listen) {
     listen_ = std::move(*listen);
@@ -19,21 +19,21 @@ Requests::Requests() {
   }
 }
 
-std::optional<Requests::Request> Requests::take() {
-  Request request;
-  request.connection = UniqueFd(::accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!request.connection) return std::nullopt;
+std::optional<RecorderAsks::Ask> RecorderAsks::take() {
+  Ask ask;
+  ask.connection = UniqueFd(::accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!ask.connection) return std::nullopt;
   const auto refuse = [&](const std::string& why) {
-    send_answer(request.connection.get(), {false, why});
+    send_answer(ask.connection.get(), {false, why});
     return std::nullopt;
   };
-  if (!may_ask(request.connection.get())) {
+  if (!may_ask(ask.connection.get())) {
     return refuse("the recorder answers root and its own user only");
   }
-  Result<ReceivedAsk> received = receive_ask(request.connection.get());
+  Result<ReceivedAsk> received = receive_ask(ask.connection.get());
   if (!received) return refuse(received.error().message);
-  request.received = std::move(*received);
-  return request;
+  ask.received = std::move(*received);
+  return ask;
 }
 
 }  // namespace fkt::record

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/record_options.h"
+#include "cli/fkt_record/request/record_options.h"
 
-#include "cli/fkt_record/kft_options.h"
+#include "cli/fkt_record/kft/kft_options.h"
 
 namespace fkt::record {
 namespace {

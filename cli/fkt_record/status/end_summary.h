@@ -17,7 +17,7 @@
 
 namespace fkt::record {
 
-struct Summary {
+struct EndSummary {
   fkt_status status{};             // after the stop
   std::string why;                 // why it ended, if status.error does not say
   std::string kept;                // how much of it is on the disk, if not all

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/status_line.h"
+#include "cli/fkt_record/status/status_line.h"
 
 #include <cstdio>
 
 #include <fmt/core.h>
 
 #include "cli/base/units.h"
-#include "cli/fkt_record/engine_name.h"
-#include "cli/fkt_record/self_load.h"
+#include "cli/fkt_record/start/engine_name.h"
+#include "cli/fkt_record/status/self_load.h"
 
 namespace fkt::record {
 namespace {
@@ -47,7 +47,7 @@ std::string way_back(const fkt_status& s) {
                      cli::with_commas(s.pages_back), cli::with_commas(s.pages_given));
 }
 
-std::string cost_line(const Summary& summary) {
+std::string cost_line(const EndSummary& summary) {
   const fkt_status& s = summary.status;
   return fmt::format(
       "{} pages of {} bytes, drain: engine {}{}, {} cycles a page, {} wake-ups, {} bytes copied, "
@@ -61,7 +61,7 @@ std::string cost_line(const Summary& summary) {
       own_text(s));
 }
 
-std::string end_line(const std::string& name, const Summary& summary) {
+std::string end_line(const std::string& name, const EndSummary& summary) {
   const fkt_status& s = summary.status;
   const std::uint64_t in_file = s.events - s.discarded - s.overwritten;
   std::string line = fmt::format("{}: {} events, {}", name, cli::with_commas(in_file),

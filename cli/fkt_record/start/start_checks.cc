@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/start_checks.h"
+#include "cli/fkt_record/start/start_checks.h"
 
 #include <signal.h>
 
