@@ -30,8 +30,8 @@ using nlohmann::json;
 constexpr std::uint32_t kMostCells = 8192;  // more than the columns of any screen
 constexpr std::uint64_t kMostLanes = 1000;  // lanes of tasks
 constexpr std::size_t kMostPins = 100;
-constexpr std::uint64_t kMostListed = 10'000;  // events, occurrences
-constexpr std::size_t kNamesListed = 4000;
+constexpr std::uint64_t kMostListed = 10'000;                // events, occurrences
+constexpr std::size_t kNamesListed = 4000;                   // that the search field offers
 constexpr std::size_t kLongestTask = 64;                     // bytes
 constexpr std::size_t kMostPages = 256;                      // whose latest requests are remembered
 constexpr std::uint64_t kLastTurn = std::uint64_t{1} << 53;  // whole numbers of a script end here
@@ -123,11 +123,11 @@ Reply Api::unread(std::string_view name, const Parameters& parameters) const {
   const Reply reading{202, "application/json", json{{"reading", model_.progress()}}.dump()};
   const bool is_of_part = std::ranges::find(kOfPart, name) != std::end(kOfPart);
   if (!is_of_part || parameters.contains("task") || model_.early_stats() == nullptr) return reading;
-  const Result<Stretch> stretch = this->stretch(parameters);
-  if (!stretch) return refused(stretch.error());
+  const Result<AskedRange> range = asked_range(parameters);
+  if (!range) return refused(range.error());
   const Result<Unwanted> turn = take_turn(name, parameters);
   if (!turn) return refused(turn.error());
-  const auto part = early_part_.find(stretch->from, stretch->to, *turn);
+  const auto part = early_part_.find(range->from, range->to, *turn);
   if (*turn && (*turn)()) return overtaken();
   if (part == nullptr) return reading;
   Reply reply = Api(*part, extract_command_).answer(name, parameters);
@@ -142,7 +142,7 @@ Reply Api::unread(std::string_view name, const Parameters& parameters) const {
 bool Api::early(const Parameters& parameters) const {
   const EarlyStats* const early = model_.early_stats();
   if (early == nullptr) return false;
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   return !part || early->is_window(part->from, part->to);
 }
 
@@ -180,17 +180,17 @@ Result<std::uint64_t> Api::moment(const Parameters& parameters, const char* name
          model_.zero();
 }
 
-Result<Api::Stretch> Api::stretch(const Parameters& parameters) const {
+Result<Api::AskedRange> Api::asked_range(const Parameters& parameters) const {
   const Result<std::uint64_t> from = moment(parameters, "from");
   if (!from) return from.error();
   const Result<std::uint64_t> to = moment(parameters, "to");
   if (!to) return to.error();
   if (*from >= *to) return bad("from", "not before \"to\" within the recording");
-  return Stretch{*from, *to};
+  return AskedRange{*from, *to};
 }
 
 Result<TimeScale> Api::scale(const Parameters& parameters) const {
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
   const Result<std::uint64_t> cells = number(parameters, "cells", 1, kMostCells, 1000);
   if (!cells) return cells.error();
@@ -244,7 +244,10 @@ Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
   out["damaged_pages"] = model_.integrity().damaged_pages;
   out["lost"] = model_.integrity().lost;
   std::vector<std::string> names = searchable_names(model_.timeline().types(), info.catalogue);
-  if (names.size() > kNamesListed) names.resize(kNamesListed);
+  if (names.size() > kNamesListed) {
+    out["names_left_off"] = names.size() - kNamesListed;
+    names.resize(kNamesListed);
+  }
   out["names"] = std::move(names);
   return dump_json(out);
 }
@@ -279,7 +282,7 @@ Result<std::string> Api::lanes(const Parameters& parameters, const Unwanted& unw
 }
 
 Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) const {
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
   const auto most = number(parameters, "most", 1, kMostListed, 200);
   if (!most) return most.error();
@@ -298,7 +301,7 @@ Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) c
 }
 
 Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
   if (early(parameters)) return early_stats();
   const Timeline& timeline = model_.timeline();
@@ -317,7 +320,7 @@ Result<std::string> Api::early_stats() const {
 }
 
 Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
   const Result<std::string> name = timed_name(parameters);
   if (!name) return name.error();
@@ -371,7 +374,7 @@ Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwa
 }
 
 Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
   const Result<std::string> name = timed_name(parameters);
   if (!name) return name.error();
@@ -425,7 +428,7 @@ json Api::slice_json(const std::optional<Slice>& slice) const {
 
 // The details of a slice that the page knows from its picture.
 Result<std::string> Api::slice(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
   const Timeline& timeline = model_.timeline();
   const auto kind = number(parameters, "kind", 0, static_cast<std::uint64_t>(SliceKind::async), 0);
@@ -471,7 +474,7 @@ Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) 
     return Error{ErrorCode::usage,
                  "this recording came from standard input: fkt_extract needs it in a file"};
   }
-  const Result<Stretch> part = stretch(parameters);
+  const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
   ExtractPart asked{std::max<std::int64_t>(0, since_zero(part->from)), since_zero(part->to)};
   const auto task = parameters.find("task");

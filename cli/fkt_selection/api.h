@@ -46,7 +46,8 @@ class Api {
   Reply answer(std::string_view name, const Parameters& parameters) const;
 
  private:
-  struct Stretch {
+  // The time that a request is about.
+  struct AskedRange {
     std::uint64_t from = 0, to = 0;  // ticks of the recording's clock
   };
   using Answer = Result<std::string> (Api::*)(const Parameters&, const Unwanted&) const;
@@ -68,7 +69,7 @@ class Api {
   Result<std::string> early_stats() const;
   Reply unread(std::string_view name, const Parameters& parameters) const;
   Result<Unwanted> take_turn(std::string_view name, const Parameters&) const;
-  Result<Stretch> stretch(const Parameters&) const;
+  Result<AskedRange> asked_range(const Parameters&) const;
   Result<TimeScale> scale(const Parameters&) const;
   Result<std::uint64_t> moment(const Parameters&, const char* name) const;
   Result<std::string> name(const Parameters&) const;

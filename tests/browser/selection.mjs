@@ -549,6 +549,15 @@ await step('nothing was asked of anybody else, and nothing failed', async () => 
   expect(problems.length === 0, problems.join('; '));
 });
 
+await step('names that the search field does not offer are counted beside it', async () => {
+  expect(await page.$('#names-left-off') === null, 'a few names are not all offered');
+  const leaveOff = async (route) => route.fulfill({ json: { ...await (await route.fetch()).json(), names_left_off: 96000 } });
+  await page.route('**/api/info?*', leaveOff);
+  await page.reload();
+  expect(/^\d+ of 96,\d+ names offered$/.test(await page.textContent('#names-left-off')), await page.textContent('#names-left-off'));
+  await page.unroute('**/api/info?*');
+});
+
 await step('the page as one file shows the same without a server', async () => {
   const one = await browser.newPage({ viewport: { width: 1500, height: 900 }, colorScheme: 'light' });
   one.setDefaultTimeout(slowestStepMs);

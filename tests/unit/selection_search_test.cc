@@ -1,7 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests what fkt_selection finds by name, and its details of
-// a slice.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests what fkt_selection finds by name, and the details of a slice.
+#include <fkt/call_event.h>
+
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -10,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lib/timeline/occurrence_search.h"
 #include "tests/golden/recordings.h"
 #include "tests/unit/served.h"
 
@@ -95,4 +99,33 @@ TEST_CASE("a slice's details tell states, the wake-up, what is around it, and it
   CHECK(served.refused("slice", with(kWhole, {{"kind", "9"}})).starts_with("kind: "));
   CHECK(served.refused("slice", with(kWhole, {{"kind", "3"}, {"value", "99999999"}}))
             .starts_with("value: "));
+}
+
+TEST_CASE("how many names the search field does not offer is told") {
+  CHECK_FALSE(Served(find_recording()).ask("info", {}).contains("names_left_off"));
+  std::string catalogue = Catalogue::builtin().to_lines();
+  TraceBuilder b;
+  b.pid(0, 42);
+  for (std::uint32_t function = 0; function < 4500; function++) {
+    const std::string number = std::to_string(function);
+    catalogue += "name\tfunction\t" + number + "\tf_" + number + "\n";
+    const std::uint64_t clock = TraceBuilder::kStart + 40 * (function + 1);
+    b.event(0, clock, FKT_E_CALL, function, {fkt_call_word(clock - 20, 20)});
+  }
+  b.section(FKT_SEC_CATALOGUE, catalogue);
+  const Served served(b.finish());
+  const json info = served.ask("info", {});
+  const auto offered = info["names"].get<std::vector<std::string>>();
+  CHECK(offered.size() == 4000);
+  const auto left_off = info["names_left_off"].get<std::size_t>();
+  const auto all =
+      searchable_names(served.model.timeline().types(), served.model.trace().info().catalogue);
+  CHECK(all.size() > 4500);
+  CHECK(left_off == all.size() - 4000);
+  // It is found all the same.
+  const std::string last = "f_999";
+  REQUIRE(std::ranges::find(all, last) != all.end());
+  CHECK(std::ranges::find(offered, last) == offered.end());
+  const json next = served.ask("next", {{"name", last}, {"from", "0"}});
+  CHECK(next["found"]["from"] == 40 * 1000 - 20);
 }

@@ -42,6 +42,7 @@ function Found({ hits }) {
 }
 
 function Search({ info, shown, change, field, onNext, onSlowest, problem, hits }) {
+  const offered = info.names ?? [];
   return <>
     <input class="search" ref={field} list="names" placeholder="search: call, task, file, pid, irq*  ( / )" value={shown.name}
       onInput={(event) => change({ name: event.target.value })}
@@ -49,7 +50,8 @@ function Search({ info, shown, change, field, onNext, onSlowest, problem, hits }
         if (event.key === 'Enter') onNext();
         if (event.key === 'Escape') event.target.blur();
       }} />
-    <datalist id="names">{(info.names ?? []).map((name) => <option value={name} />)}</datalist>
+    <datalist id="names">{offered.map((name) => <option value={name} />)}</datalist>
+    {info.names_left_off > 0 && <span id="names-left-off" class="dim" title="the field offers the first ones of the alphabet; a search finds the others, too">{count(offered.length)} of {count(offered.length + info.names_left_off)} names offered</span>}
     <button id="next" onClick={onNext}>next</button>
     <button id="slowest" onClick={onSlowest}>slowest</button>
     {problem ? <span class="problem" id="search-problem" role="alert">{problem}</span> : <Found hits={hits} />}
