@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0-only EarlyPart: short parts of a recording while the recording
-// itself is still being read, so that the page can show the part in view first. A part is a slice
-// (lib/slice/slice_writer.h), which is opened as a recording of its own. For times within it, its
-// answers equal those of the whole recording.
+// SPDX-License-Identifier: GPL-2.0-only
+// EarlyPart: short parts of a recording while the recording itself is still being read, so that the
+// page can show the part in view first. A part is a slice (lib/slice/slice_writer.h), which is
+// opened as a recording of its own. For times within it, its answers equal those of the whole
+// recording.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0-only SpanStacks: which spans are open on each CPU and in each
-// task, and the rules by which events open and close them. lib/analyse/nesting.h says which stack a
-// span is on. Statistics (lib/analyse/span_tracker.h) and timeline (lib/timeline/state_tracker.h)
-// use this class, each with its own data of a span, a task and a CPU.
+// SPDX-License-Identifier: GPL-2.0-only
+// SpanStacks: which spans are open on each CPU and in each task, and the rules by which events open
+// and close them. lib/analyse/nesting.h says which stack a span is on. Statistics
+// (lib/analyse/span_tracker.h) and timeline (lib/timeline/state_tracker.h) use this class, each
+// with its own data of a span, a task and a CPU.
 //
 // It is a value: a copy continues from the state that was copied.
 //

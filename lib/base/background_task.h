@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only A function that runs in a thread of its own.
+// SPDX-License-Identifier: GPL-2.0-only
+// A function that runs in a thread of its own.
 #pragma once
 
 #include <thread>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only Events of whole calls: written when a call has ended, with
-// the fields `begin` and `duration` (FieldUse). Readers replace each of them by two events, the
-// begin and the end of a span (lib/read/page_splitter.h), so that programs that read events need no
-// rule for them.
+// SPDX-License-Identifier: GPL-2.0-only
+// Events of whole calls: written when a call has ended, with the fields `begin` and `duration`
+// (FieldUse). Readers replace each of them by two events, the begin and the end of a span
+// (lib/read/page_splitter.h), so that programs that read events need no rule for them.
 #pragma once
 
 #include <cstddef>

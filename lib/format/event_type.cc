@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The values, texts and bytes of an event's fields, by its
-// type in the catalogue.
+// SPDX-License-Identifier: GPL-2.0-only
+// The values, texts and bytes of an event's fields, by its type in the catalogue.
 #include <algorithm>
 
 #include "lib/base/text.h"

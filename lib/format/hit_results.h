@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The counts of a recording's instruments:
-// FKT_SEC_INSTRUMENTS.
+// SPDX-License-Identifier: GPL-2.0-only
+// The counts of a recording's instruments: FKT_SEC_INSTRUMENTS.
 #pragma once
 
 #include <cstdint>

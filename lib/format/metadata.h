@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only The contents of a recording's sections: machine, command,
-// clocks, tasks, names, totals, and the checkpoints of a slice.
+// SPDX-License-Identifier: GPL-2.0-only
+// The contents of a recording's sections: machine, command, clocks, tasks, names, totals, and the
+// checkpoints of a slice.
 #pragma once
 
 #include <algorithm>

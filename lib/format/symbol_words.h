@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Translates addresses in texts into names of the kernel's
-// symbols, and names into addresses, for logs and configurations of KFT.
+// SPDX-License-Identifier: GPL-2.0-only
+// Translates addresses in texts into names of the kernel's symbols, and names into addresses, for
+// logs and configurations of KFT.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The action of an instrument on the hits that its condition
-// keeps, as users write it:
+// SPDX-License-Identifier: GPL-2.0-only
+// The action of an instrument on the hits that its condition keeps, as users write it:
 //
 //   record | count | stack | prime | start | stop | snapshot | nothing
 //   histogram(VALUE[, by KEY])   VALUE, KEY: as in conditions; the buckets are powers of two

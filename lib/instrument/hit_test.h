@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only One comparison of a condition, bound to the words of a
-// call's hit, and its instructions.
+// SPDX-License-Identifier: GPL-2.0-only
+// One comparison of a condition, bound to the words of a call's hit, and its instructions.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Finds the address of an instrument on an instruction in the
-// running kernel, with its program.
+// SPDX-License-Identifier: GPL-2.0-only
+// Finds the address of an instrument on an instruction in the running kernel, with its program.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Turns a configuration of KFT (fkt-kft(5), fkt/kft_parse.h)
-// into instruments and settings of the recorder.
+// SPDX-License-Identifier: GPL-2.0-only
+// Turns a configuration of KFT (fkt-kft(5), fkt/kft_parse.h) into instruments and settings of the
+// recorder.
 #pragma once
 
 #include <chrono>

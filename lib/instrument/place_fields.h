@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Text for users about the values at a place: the names for
-// values and conditions, with their types.
+// SPDX-License-Identifier: GPL-2.0-only
+// Text for users about the values at a place: the names for values and conditions, with their
+// types.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Finds in the line "print fmt" of a tracepoint's file
-// "format" the names of its fields' values, and whether fields are addresses or hexadecimal
-// numbers.
+// SPDX-License-Identifier: GPL-2.0-only
+// Finds in the line "print fmt" of a tracepoint's file "format" the names of its fields' values,
+// and whether fields are addresses or hexadecimal numbers.
 #pragma once
 
 #include <cstdint>

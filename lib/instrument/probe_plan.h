@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Selects the modules' own probes
-// (lib/instrument/module_probe.h) for an instrument, with their programs, and gives the reasons why
-// others that fit are left out.
+// SPDX-License-Identifier: GPL-2.0-only
+// Selects the modules' own probes (lib/instrument/module_probe.h) for an instrument, with their
+// programs, and gives the reasons why others that fit are left out.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Looks up names of programs and libraries (user_file.h).
+// SPDX-License-Identifier: GPL-2.0-only
+// Looks up names of programs and libraries (user_file.h).
 #include <unistd.h>
 
 #include <algorithm>

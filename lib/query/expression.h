@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Parser of the expressions with which users select events;
-// the result is a tree. lib/query/bound_expression.h looks up the names in a recording.
+// SPDX-License-Identifier: GPL-2.0-only
+// Parser of the expressions with which users select events; the result is a tree.
+// lib/query/bound_expression.h looks up the names in a recording.
 //
 //   expression  = conjunction { "||" conjunction }
 //   conjunction = one { "&&" one }

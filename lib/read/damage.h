@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Describes damage of a recording, or missing parts of it,
-// with the same words in all tools.
+// SPDX-License-Identifier: GPL-2.0-only
+// Describes damage of a recording, or missing parts of it, with the same words in all tools.
 #pragma once
 
 #include <string>

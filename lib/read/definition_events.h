@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only The events that add lines to the catalogue during the
-// recording. They may follow the events that need them, in the pages of another CPU, so they are
-// read before any page is decoded: from the pages whose headers have the flag FKT_PAGE_DEFINES.
+// SPDX-License-Identifier: GPL-2.0-only
+// The events that add lines to the catalogue during the recording. They may follow the events that
+// need them, in the pages of another CPU, so they are read before any page is decoded: from the
+// pages whose headers have the flag FKT_PAGE_DEFINES.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Finds the events that are missing before each page of a
-// CPU. The pages are given in their order.
+// SPDX-License-Identifier: GPL-2.0-only
+// Finds the events that are missing before each page of a CPU. The pages are given in their order.
 #pragma once
 
 #include <cstdint>

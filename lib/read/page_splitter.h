@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only Splits pages: each event of a whole call
-// (lib/format/call_events.h) becomes a begin and an end, each at its own time among the other
-// events of the CPU. Readers of the split page see ordinary events in time order.
+// SPDX-License-Identifier: GPL-2.0-only
+// Splits pages: each event of a whole call (lib/format/call_events.h) becomes a begin and an end,
+// each at its own time among the other events of the CPU. Readers of the split page see ordinary
+// events in time order.
 //
 // Where the begin goes: between two events of a CPU, of which the latter is by the thread that
 // called; so it ran there at that time. If that place is not in the page, the begin belongs in

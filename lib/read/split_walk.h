@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Walks over the words of a page with events of whole calls,
-// for splitting the page (lib/read/page_splitter.h) and for finding where its calls began and ended
+// SPDX-License-Identifier: GPL-2.0-only
+// Walks over the words of a page with events of whole calls, for splitting the page
+// (lib/read/page_splitter.h) and for finding where its calls began and ended
 // (lib/read/call_places.h).
 #pragma once
 

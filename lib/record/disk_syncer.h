@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Makes written pages survive a power cut: direct writes into
-// space allocated ahead are lost until the file system's journal has committed the extents.
+// SPDX-License-Identifier: GPL-2.0-only
+// Makes written pages survive a power cut: direct writes into space allocated ahead are lost until
+// the file system's journal has committed the extents.
 #pragma once
 
 #include <chrono>

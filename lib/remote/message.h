@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Messages of include/fkt/remote.h: the parts that sender and
-// receiver share.
+// SPDX-License-Identifier: GPL-2.0-only
+// Messages of include/fkt/remote.h: the parts that sender and receiver share.
 #pragma once
 
 #include <bit>

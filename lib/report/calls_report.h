@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The calls of each task as a table (fkt_print --calls).
+// SPDX-License-Identifier: GPL-2.0-only
+// The calls of each task as a table (fkt_print --calls).
 #pragma once
 
 #include <cstddef>

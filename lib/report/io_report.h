@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Reads and writes per process as a table (fkt_print --files,
-// --disks, --sockets).
+// SPDX-License-Identifier: GPL-2.0-only
+// Reads and writes per process as a table (fkt_print --files, --disks, --sockets).
 #pragma once
 
 #include "lib/analyse/io_use.h"

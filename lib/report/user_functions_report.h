@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The times of functions of user programs
-// (lib/calls/user_functions.h) as text, JSON and CSV.
+// SPDX-License-Identifier: GPL-2.0-only
+// The times of functions of user programs (lib/calls/user_functions.h) as text, JSON and CSV.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only The sums that digested pages (lib/scan/digest.h) add to the
-// statistics. These are only sums, minima and maxima, so each thread keeps a tally of its own, and
-// the order in which pages are added does not matter.
+// SPDX-License-Identifier: GPL-2.0-only
+// The sums that digested pages (lib/scan/digest.h) add to the statistics. These are only sums,
+// minima and maxima, so each thread keeps a tally of its own, and the order in which pages are
+// added does not matter.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0-only BurstMerge: merges the events of all CPUs into time order,
-// as EventRange does, but hands out bursts: events of one CPU and one task, one behind the other,
-// that concern nothing outside of that CPU and task. A burst is due when its last event is. So the
-// CPUs are compared once per burst, not once per event, and the reader looks the task up once.
+// SPDX-License-Identifier: GPL-2.0-only
+// BurstMerge: merges the events of all CPUs into time order, as EventRange does, but hands out
+// bursts: events of one CPU and one task, one behind the other, that concern nothing outside of
+// that CPU and task. A burst is due when its last event is. So the CPUs are compared once per
+// burst, not once per event, and the reader looks the task up once.
 //
 // If an event of another CPU that is due earlier may concern the task, the burst is taken apart:
 // its events are handed out one by one, in time order. So each CPU and each task has its events in

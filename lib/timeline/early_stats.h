@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only EarlyStats: the statistics of a whole recording from the
-// scan (lib/scan/scan.h), which ends long before the timeline is read. They have the time that each
-// task ran, but not its waits.
+// SPDX-License-Identifier: GPL-2.0-only
+// EarlyStats: the statistics of a whole recording from the scan (lib/scan/scan.h), which ends long
+// before the timeline is read. They have the time that each task ran, but not its waits.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0-only Lanes: the contents of a picture of an interval of time: a
-// lane per CPU, per task and per type of asynchronous spans ("request vda"), at the picture's
-// resolution. Slices narrower than a column are combined into one cell per column, which says how
-// many there were and which took longest. So the size of a lane depends on the picture, not on the
-// recording.
+// SPDX-License-Identifier: GPL-2.0-only
+// Lanes: the contents of a picture of an interval of time: a lane per CPU, per task and per type of
+// asynchronous spans ("request vda"), at the picture's resolution. Slices narrower than a column
+// are combined into one cell per column, which says how many there were and which took longest. So
+// the size of a lane depends on the picture, not on the recording.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only QuietRuns: the runs of consecutive events of a page that
-// may be in one burst (lib/timeline/burst_merge.h). The thread that reads pages ahead finds them,
-// because it has less to do than the one that follows the tasks.
+// SPDX-License-Identifier: GPL-2.0-only
+// QuietRuns: the runs of consecutive events of a page that may be in one burst
+// (lib/timeline/burst_merge.h). The thread that reads pages ahead finds them, because it has less
+// to do than the one that follows the tasks.
 #pragma once
 
 #include <array>

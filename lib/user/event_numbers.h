@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only The numbers of the events that user programs define
-// (include/fkt/user_ring.h), and the lines of the catalogue that describe them.
+// SPDX-License-Identifier: GPL-2.0-only
+// The numbers of the events that user programs define (include/fkt/user_ring.h), and the lines of
+// the catalogue that describe them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Makes pages of the events of one CPU, or of a ring that has
-// the number of a CPU (include/fkt/wire.h).
+// SPDX-License-Identifier: GPL-2.0-only
+// Makes pages of the events of one CPU, or of a ring that has the number of a CPU
+// (include/fkt/wire.h).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only The state at a cut under libFuzzer: an analysis can
-// continue from any checkpoint that Checkpoint::parse() accepts, whatever events follow, and be cut
-// again. Behind a line "further" stands that of a second stretch.
+// SPDX-License-Identifier: GPL-2.0-only
+// The state at a cut under libFuzzer: an analysis can continue from any checkpoint that
+// Checkpoint::parse() accepts, whatever events follow, and be cut again. Behind a line "further"
+// stands that of a second stretch.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Checks properties that any parsed configuration of KFT must
-// have.
+// SPDX-License-Identifier: GPL-2.0-only
+// Checks properties that any parsed configuration of KFT must have.
 #pragma once
 
 #include <fkt/kft_parse.h>

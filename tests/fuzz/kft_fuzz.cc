@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: for any text, the KFT parser and
-// KftNesting report what they found, and the times of every row add up.
+// SPDX-License-Identifier: GPL-2.0-only
+// libFuzzer target: for any text, the KFT parser and KftNesting report what they found, and the
+// times of every row add up.
 #include <cstdlib>
 #include <string>
 

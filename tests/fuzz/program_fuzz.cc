@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: any program that the verifier accepts can
-// be run, reads memory only through the function for it, and emits no more words than its header
-// says.
+// SPDX-License-Identifier: GPL-2.0-only
+// libFuzzer target: any program that the verifier accepts can be run, reads memory only through the
+// function for it, and emits no more words than its header says.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

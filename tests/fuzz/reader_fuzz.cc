@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: the reader opens any bytes or returns an
-// error, and never reads outside of them. tests/fuzz/run builds and runs it.
+// SPDX-License-Identifier: GPL-2.0-only
+// libFuzzer target: the reader opens any bytes or returns an error, and never reads outside of
+// them. tests/fuzz/run builds and runs it.
 #include <cstdlib>
 
 #include "lib/format/clocks.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: any bytes from the recorder's socket are
-// refused, or are a message that is written again as the same bytes.
+// SPDX-License-Identifier: GPL-2.0-only
+// libFuzzer target: any bytes from the recorder's socket are refused, or are a message that is
+// written again as the same bytes.
 #include <cstdlib>
 #include <string_view>
 

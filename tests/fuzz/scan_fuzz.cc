@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only libFuzzer target: for any recording, scan() gives the same
-// results as adding every event, to the byte. The last byte also chooses the part that is looked at
-// and the number of threads.
+// SPDX-License-Identifier: GPL-2.0-only
+// libFuzzer target: for any recording, scan() gives the same results as adding every event, to the
+// byte. The last byte also chooses the part that is looked at and the number of threads.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only fkt_selection's server under libFuzzer: whatever a
-// connection sends, it gets one whole answer: JSON, or one line that says what is wrong. An input
-// that does not begin like a request is used as the part of a request after the token.
+// SPDX-License-Identifier: GPL-2.0-only
+// fkt_selection's server under libFuzzer: whatever a connection sends, it gets one whole answer:
+// JSON, or one line that says what is wrong. An input that does not begin like a request is used as
+// the part of a request after the token.
 #include <cassert>
 #include <cstdint>
 #include <set>

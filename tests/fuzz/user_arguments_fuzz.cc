@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Arguments of programs' probes (USDT) under libFuzzer: a
-// text has as many arguments as words, and each one with is_known can be fetched.
+// SPDX-License-Identifier: GPL-2.0-only
+// Arguments of programs' probes (USDT) under libFuzzer: a text has as many arguments as words, and
+// each one with is_known can be fetched.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests the report's first screen, and the sums of what tasks
-// waited for off the CPU.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the report's first screen, and the sums of what tasks waited for off the CPU.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests asynchronous spans: the events that begin and end
-// them, and causes that may hide an end.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests asynchronous spans: the events that begin and end them, and causes that may hide an end.
 #include <catch2/catch.hpp>
 
 #include <fkt/point_hit.h>

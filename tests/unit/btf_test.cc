@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests reading the kernel's description of its types, and
-// the registers of arguments: with a description made here, and with that of kernel 6.12 if it was
-// fetched.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests reading the kernel's description of its types, and the registers of arguments: with a
+// description made here, and with that of kernel 6.12 if it was fetched.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Compares a timeline that was read in bursts with one that
-// was read event by event: the lanes, the counts, the damage, and what follows from copies of the
-// state.
+// SPDX-License-Identifier: GPL-2.0-only
+// Compares a timeline that was read in bursts with one that was read event by event: the lanes, the
+// counts, the damage, and what follows from copies of the state.
 #include <catch2/catch.hpp>
 
 #include <map>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests the programs of instruments on calls. They are run on
-// structures of this process, as the kernel runs them at a function's entry and return.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the programs of instruments on calls. They are run on structures of this process, as the
+// kernel runs them at a function's entry and return.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Checks that CallPlaces gives the same results as
-// PageSplitter, which reads the pages entirely.
+// SPDX-License-Identifier: GPL-2.0-only
+// Checks that CallPlaces gives the same results as PageSplitter, which reads the pages entirely.
 #include <catch2/catch.hpp>
 
 #include "lib/read/call_places.h"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests which functions an instrument on calls takes, and the
-// reasons for those that it leaves out.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests which functions an instrument on calls takes, and the reasons for those that it leaves out.
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Random recordings with events of whole calls of functions,
-// and the expected properties of these calls. The same seed gives the same recording.
+// SPDX-License-Identifier: GPL-2.0-only
+// Random recordings with events of whole calls of functions, and the expected properties of these
+// calls. The same seed gives the same recording.
 #pragma once
 
 #include <random>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests which functions an instrument gets if other
-// instruments have some, and the order of several instruments on one function.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests which functions an instrument gets if other instruments have some, and the order of several
+// instruments on one function.
 #include <catch2/catch.hpp>
 
 #include <string>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests parsing descriptions of tracepoints' records
-// (tracefs): fields, the names of their values, and wrong descriptions.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests parsing descriptions of tracepoints' records (tracefs): fields, the names of their values,
+// and wrong descriptions.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests the counts of instruments' hits in a recording: the
-// section, the reports, slices, damage.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the counts of instruments' hits in a recording: the section, the reports, slices, damage.
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>

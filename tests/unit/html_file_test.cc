@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests the page with a recording in it: its contents, and
-// that it is not larger than requested.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the page with a recording in it: its contents, and that it is not larger than requested.
 #include <catch2/catch.hpp>
 
 #include <string>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests the address of an instrument on an instruction, and
-// the values of its program from registers.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the address of an instrument on an instruction, and the values of its program from
+// registers.
 #include <fkt/call_hit.h>
 #include <fkt/program_run.h>
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests the lines that describe instruments: their meaning,
-// and the errors of wrong ones.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests the lines that describe instruments: their meaning, and the errors of wrong ones.
 #include <catch2/catch.hpp>
 #include <string>
 

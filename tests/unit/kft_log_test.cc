@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests KFT's text log of a recording: its lines are the
-// recording's calls, its head has its begin and end and the dropped calls, and reading the log
-// finds the same calls.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests KFT's text log of a recording: its lines are the recording's calls, its head has its begin
+// and end and the dropped calls, and reading the log finds the same calls.
 #include <catch2/catch.hpp>
 
 #include <set>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests KFT's configurations: the plans of the guide's
-// samples, and the errors of wrong ones.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests KFT's configurations: the plans of the guide's samples, and the errors of wrong ones.
 #include <catch2/catch.hpp>
 
 #include <fkt/kft_parse.h>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests finding the groups of a compressed file: by its
-// table, and without one.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests finding the groups of a compressed file: by its table, and without one.
 #include "lib/read/page_group_index.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests finding the pages of a file: by its index, and
-// without one.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests finding the pages of a file: by its index, and without one.
 #include "lib/read/page_index.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Puts events of user programs among the kernel's, and checks
-// their places.
+// SPDX-License-Identifier: GPL-2.0-only
+// Puts events of user programs among the kernel's, and checks their places.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

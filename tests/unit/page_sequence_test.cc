@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests what is found missing between a CPU's pages: missing
-// pages, counted losses, damage.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests what is found missing between a CPU's pages: missing pages, counted losses, damage.
 #include <catch2/catch.hpp>
 
 #include "lib/read/page_sequence.h"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests descriptions of modules' probes: parsing them, which
-// ones an instrument takes, and running the programs that are made for them on hits.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests descriptions of modules' probes: parsing them, which ones an instrument takes, and running
+// the programs that are made for them on hits.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>

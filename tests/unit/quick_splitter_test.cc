@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Checks that QuickSplitter makes the same events of a page
-// as PageSplitter, or gives the page up.
+// SPDX-License-Identifier: GPL-2.0-only
+// Checks that QuickSplitter makes the same events of a page as PageSplitter, or gives the page up.
 #include <catch2/catch.hpp>
 #include <deque>
 

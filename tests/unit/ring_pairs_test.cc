@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests begins and ends that the ring joins to one word.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests begins and ends that the ring joins to one word.
 #include <catch2/catch.hpp>
 
 #include <cstdint>

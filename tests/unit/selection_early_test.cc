@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests fkt_selection's answers while it still reads the
-// recording.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests fkt_selection's answers while it still reads the recording.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests that a recording's clock continues after a sleep of
-// the machine, whatever the counter did meanwhile.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests that a recording's clock continues after a sleep of the machine, whatever the counter did
+// meanwhile.
 #include <catch2/catch.hpp>
 
 #include <random>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Helpers of the tests for texts.
+// SPDX-License-Identifier: GPL-2.0-only
+// Helpers of the tests for texts.
 #pragma once
 
 #include <string>

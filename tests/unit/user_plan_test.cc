@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests which functions of programs an instrument takes, and
-// runs its program on hits.
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests which functions of programs an instrument takes, and runs its program on hits.
 #include <fkt/program_run.h>
 #include <fkt/user_hit.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Tests a thread that writes events by fkt/user.h while the
-// recorder's reader of its ring runs in another thread; also under ThreadSanitizer
-// (user_ring_tsan).
+// SPDX-License-Identifier: GPL-2.0-only
+// Tests a thread that writes events by fkt/user.h while the recorder's reader of its ring runs in
+// another thread; also under ThreadSanitizer (user_ring_tsan).
 #include <fkt/user.h>
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The types of the kernel and of its modules, each read at
-// its first use.
+// SPDX-License-Identifier: GPL-2.0-only
+// The types of the kernel and of its modules, each read at its first use.
 #pragma once
 
 #include <map>

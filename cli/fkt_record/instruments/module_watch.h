@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Reports that a module was loaded (after its init function)
-// or unloaded, by the kernel's uevents.
+// SPDX-License-Identifier: GPL-2.0-only
+// Reports that a module was loaded (after its init function) or unloaded, by the kernel's uevents.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0-only The numbers by which events name functions, tracepoints,
-// instructions and places in user programs. A number stands for a name, the values that are
-// recorded with it, and a layer, for the whole recording: each event can be read without knowing
-// which table of instruments was in force.
+// SPDX-License-Identifier: GPL-2.0-only
+// The numbers by which events name functions, tracepoints, instructions and places in user
+// programs. A number stands for a name, the values that are recorded with it, and a layer, for the
+// whole recording: each event can be read without knowing which table of instruments was in force.
 #pragma once
 
 #include <cstddef>

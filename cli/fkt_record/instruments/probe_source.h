@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only The probes of modules (include/fkt/probe.h) that places of
-// instruments may mean: those of loaded modules, and those in the files of modules that may be
-// loaded later.
+// SPDX-License-Identifier: GPL-2.0-only
+// The probes of modules (include/fkt/probe.h) that places of instruments may mean: those of loaded
+// modules, and those in the files of modules that may be loaded later.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only The options that record calls of the kernel's functions as
-// KFT does: --kft FILE, and an option for each statement of such a configuration (--mintime 500us).
+// SPDX-License-Identifier: GPL-2.0-only
+// The options that record calls of the kernel's functions as KFT does: --kft FILE, and an option
+// for each statement of such a configuration (--mintime 500us).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The arguments of FKT_START, with the memory and descriptors
-// that they refer to.
+// SPDX-License-Identifier: GPL-2.0-only
+// The arguments of FKT_START, with the memory and descriptors that they refer to.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The counts of a recording at its end, for the file's totals
-// and the printed line.
+// SPDX-License-Identifier: GPL-2.0-only
+// The counts of a recording at its end, for the file's totals and the printed line.
 #pragma once
 
 #include <chrono>

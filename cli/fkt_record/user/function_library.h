@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The library that programs load for --functions:
-// libfkt-func.so.
+// SPDX-License-Identifier: GPL-2.0-only
+// The library that programs load for --functions: libfkt-func.so.
 #pragma once
 
 #include <string>

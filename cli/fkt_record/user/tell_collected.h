@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Messages at the end about the events of user programs.
+// SPDX-License-Identifier: GPL-2.0-only
+// Messages at the end about the events of user programs.
 #pragma once
 
 #include <string>

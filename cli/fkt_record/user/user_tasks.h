@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only Asks /proc about the threads that have rings: whether a
-// thread belongs to the process that asks, and its name.
+// SPDX-License-Identifier: GPL-2.0-only
+// Asks /proc about the threads that have rings: whether a thread belongs to the process that asks,
+// and its name.
 #pragma once
 
 #include <sys/types.h>
