@@ -256,6 +256,10 @@ void Analysis::add_gap(const Event& event) {
   if (!place.shown) return;
   gap_count_++;
   lost_ += gap.lost;
+  GapSums& sums = gap_sums_[gap.cpu];
+  sums.gaps++;
+  sums.lost += gap.lost;
+  sums.ticks += gap.to > gap.from ? gap.to - gap.from : 0;
   if (gaps_.size() < kMaxGaps) gaps_.push_back(gap);
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,11 @@ struct Gap {
   std::uint32_t cpu = 0;
   std::uint64_t from = 0, to = 0;  // ticks
   std::uint64_t lost = 0;          // number of lost events; 0: a page is missing or damaged
+};
+
+// The gaps of one CPU, added up.
+struct GapSums {
+  std::uint64_t gaps = 0, lost = 0, ticks = 0;  // lost: of those whose number is known
 };
 
 class Analysis {
@@ -121,6 +127,8 @@ class Analysis {
   static constexpr std::size_t kMaxGaps = 1 << 18;
   const std::vector<Gap>& gaps() const { return gaps_; }
   std::uint64_t gap_count() const { return gap_count_; }
+  // Sums of all of them, by CPU; a CPU without gaps is not in it.
+  const std::map<std::uint32_t, GapSums>& gap_sums() const { return gap_sums_; }
   std::uint64_t lost() const { return lost_; }
   // Number of events read of the CPU, selected or not; compared with the totals in the file.
   std::uint64_t decoded(std::uint32_t cpu) const { return last_.count(cpu); }
@@ -178,6 +186,7 @@ class Analysis {
   LastEvents last_;
   UnknownEnds unknown_ends_;
   std::vector<Gap> gaps_;
+  std::map<std::uint32_t, GapSums> gap_sums_;
   std::uint64_t gap_count_ = 0;
   std::uint64_t lost_ = 0;
   std::size_t stretch_ = 0;        // of a slice: number of the stretch being read

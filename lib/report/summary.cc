@@ -281,12 +281,8 @@ void Builder::calls() {
 
 void Builder::losses() {
   std::map<std::uint32_t, Summary::CpuLoss> rows;
-  for (const Gap& gap : a_.gaps()) {
-    Summary::CpuLoss& row = rows[gap.cpu];
-    row.cpu = gap.cpu;
-    row.gaps++;
-    row.lost += gap.lost;
-    row.ticks += gap.to > gap.from ? gap.to - gap.from : 0;
+  for (const auto& [cpu, sums] : a_.gap_sums()) {
+    rows[cpu] = {.cpu = cpu, .gaps = sums.gaps, .lost = sums.lost, .ticks = sums.ticks};
   }
   if (a_.info().totals && a_.whole()) {
     // Gaps still open when recording stopped.

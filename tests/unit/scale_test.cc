@@ -180,4 +180,8 @@ TEST_CASE("10^6 gaps: each is counted, and no call across one has a duration") {
   CHECK(summary.calls[0].total.max == 5);
   CHECK(outcome(summary.calls[0], Outcome::in_gap) == kGaps);
   CHECK(summary.lost == 2 * kGaps - 1);
+  REQUIRE(summary.losses.size() == 2);
+  CHECK(summary.losses[0].gaps + summary.losses[1].gaps == kGaps);
+  CHECK(summary.losses[0].lost + summary.losses[1].lost == summary.lost);
+  CHECK(summary.losses[0].ticks == 10 * summary.losses[0].gaps);
 }
