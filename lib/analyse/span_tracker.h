@@ -108,8 +108,9 @@ class SpanTracker {
   // Selected ticks of kernel threads outside any span.
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
- private:
-  friend class BurstApplier;  // applies the events of a burst at once
+  // What follows, up to `private`, is for BurstApplier (lib/scan/burst_applier.h), which applies
+  // many events of a task at once: it changes the state of the task and its CPU itself, as the
+  // functions above would.
   enum class Mode : std::uint8_t { unknown, user, kernel };
   enum class Off : std::uint8_t { no, blocked, preempted };
   static Off switched_out(std::uint16_t id) {
@@ -134,13 +135,10 @@ class SpanTracker {
   using Stacks = SpanStacks<Kept>;
   using Stack = Stacks::Stack;
   using TaskSpans = Stacks::Task;
-  friend Stacks;  // calls what follows up to moves()
-  void dropped(const OpenSpan& span, Stack& stack, Outcome outcome);
-  void replaced(const OpenSpan& span, Stack& stack);
-  void ends_interrupts(std::uint32_t) {}
-  void loses(TaskIndex task, Loss cause);
-  void moves(TaskIndex from, TaskIndex to);
-
+  // The state of a task; the spans open on a CPU itself.
+  TaskSpans& state(TaskIndex task) { return stacks_.task(task); }
+  Stack& cpu(std::uint32_t number) { return stacks_.cpu(number).stack; }
+  // As the function above, for the task's state.
   static void resume(TaskSpans& task, std::uint32_t on, std::uint64_t clock) {
     if (task.off != Off::no && task.stack.depth > 0) {
       OpenSpan& span = task.stack.top();
@@ -153,17 +151,24 @@ class SpanTracker {
     task.cpu = on;
     task.since = clock;
   }
-  static TypeIndex innermost(const Stack& stack) {
-    return stack.empty() ? kNoType : stack.top().type;
-  }
-  TaskSpans& state(TaskIndex task) { return stacks_.task(task); }
-  Stack& cpu(std::uint32_t number) { return stacks_.cpu(number).stack; }
   static void in_user_mode(TaskSpans& task) {
     task.mode = Mode::user;
     task.from_fork = task.gap = false;
   }
   // Returns what a CPU does whose stack is this one, which is not empty.
   static CpuState interrupt_state(const Stack& stack);
+
+ private:
+  friend Stacks;  // calls what follows up to moves()
+  void dropped(const OpenSpan& span, Stack& stack, Outcome outcome);
+  void replaced(const OpenSpan& span, Stack& stack);
+  void ends_interrupts(std::uint32_t) {}
+  void loses(TaskIndex task, Loss cause);
+  void moves(TaskIndex from, TaskIndex to);
+
+  static TypeIndex innermost(const Stack& stack) {
+    return stack.empty() ? kNoType : stack.top().type;
+  }
   // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
   // any.
   CpuState charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);

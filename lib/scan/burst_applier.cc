@@ -23,7 +23,8 @@ struct BurstApplier::Place {
 bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
                          std::span<const ChildRecord> loose) {
   const TaskIndex index = burst.pid == 0 ? tasks_.find_idle(cpu) : tasks_.find(burst.pid);
-  if (index == kNoTask || cpu >= states_.cpus_.size()) return false;
+  CpuAccounting::Cpu* const known = states_.find(cpu);
+  if (index == kNoTask || known == nullptr) return false;
   const std::optional<bool> counts = window_.whole(cpu, burst.from, burst.to);
   if (!counts) return false;
   Place place{index,
@@ -32,7 +33,7 @@ bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
               tasks_[index],
               spans_.state(index),
               spans_.cpu(cpu),
-              states_.cpus_[cpu],
+              *known,
               states_.times(index),
               loose};
   if (!fits(burst, place)) return false;
@@ -181,8 +182,7 @@ inline void BurstApplier::exit_call(const Burst& burst, Place& place) {
     observer_->end(task.stack.spans[task.stack.depth], Outcome::complete, end);
   }
   profile_.closed(task.stack.spans[task.stack.depth], Outcome::complete, burst.exit, place.counts);
-  task.mode = SpanTracker::Mode::user;
-  task.from_fork = task.gap = false;
+  SpanTracker::in_user_mode(task);
 }
 
 inline void BurstApplier::enter_call(const Burst& burst, Place& place) {

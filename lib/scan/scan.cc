@@ -435,7 +435,7 @@ Scanner::Scanner(const Trace& trace, Analysis& analysis, ScanOptions options) {
   const bool ordinary =
       options.activity == nullptr || has_ordinary_switches(trace.info().catalogue);
   if (analysis.takes_many() && ordinary) {
-    merge_ = std::make_unique<Merge>(*trace.data_, analysis, std::move(options));
+    merge_ = std::make_unique<Merge>(trace.data(), analysis, std::move(options));
   } else {
     events_ = std::make_unique<Events>(trace, analysis, std::move(options));
   }

@@ -10,7 +10,7 @@ namespace fkt {
 
 BurstMerge::BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64_t longest,
                        const PageTaker& taker)
-    : data_(*trace.data_),
+    : data_(trace.data()),
       quiet_(data_.info.catalogue, meanings),
       longest_(longest),
       ahead_(data_, 0, kForever, [this, taker](std::uint32_t number, const Result<Page>& page) {
