@@ -370,24 +370,11 @@ class Scanner::Merge {
   // Returns whether the event may concern a thread that owns a burst on another CPU.
   bool disturbs(const Event& event) const {
     if (event.pid != 0 && owner(event.pid) != nullptr) return true;
-    switch (event.id) {
-      case kGapBegins:
-      case FKT_W_LOST:
-      case FKT_E_MASK:
-        return true;
-      case FKT_E_FORK:
-      case FKT_E_EXEC:
-      case FKT_E_EXIT:
-      case FKT_E_PID_FREE:
-      case FKT_E_RENAME:
-        break;
-      default:
-        // TaskActivity looks up the call in which the woken task sleeps, so all events before must
-        // have been applied.
-        if (options_.activity == nullptr || !is_wake_up(event.id)) {
-          if (!is_switch(event.id)) return false;
-        }
-    }
+    if (event.is_gap() || event.id == FKT_E_MASK) return true;
+    // TaskActivity looks up the call in which the woken task sleeps, so all events before must have
+    // been applied.
+    const bool looks_up = options_.activity != nullptr && is_wake_up(event.id);
+    if (!describes_task(event.id) && !is_switch(event.id) && !looks_up) return false;
     if (owner(event.arg & FKT_PID_MASK) != nullptr) return true;
     if (event.words.empty()) return false;
     return owner(event.words[0] & FKT_PID_MASK) != nullptr ||

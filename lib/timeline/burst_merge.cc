@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/analyse/tasks.h"
 #include "lib/format/clocks.h"
 #include "lib/read/trace_data.h"
 
@@ -134,7 +135,7 @@ void BurstMerge::take_apart_disturbed() {
     take_apart_burst_of(cpu.runs.task, true);
   }
   if (is_wake_up(event.id)) return take_apart_burst_of(event.arg, true);
-  if (!changes_tasks(event.id)) return;
+  if (!may_change_tasks(event.id)) return;
   // A number that is taken or free from now on is that of another task: if a burst begins later,
   // its first event must come in its turn.
   const bool renumbers = event.id == FKT_E_FORK || event.id == FKT_E_PID_FREE;
