@@ -17,8 +17,8 @@ void SpanTracker::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>&
     saved.flags |= Checkpoint::flag(task.seen, Checkpoint::seen) |
                    Checkpoint::flag(task.gap, Checkpoint::gap) |
                    Checkpoint::flag(task.from_fork, Checkpoint::from_fork);
-    saved.mode = static_cast<std::uint8_t>(task.mode);
-    saved.off = static_cast<std::uint8_t>(task.off);
+    saved.mode = task.mode;
+    saved.off = task.off;
     saved.since = task.since;
     saved.fork_type = task.fork_type;
     saved.open = task.stack.save();
@@ -38,8 +38,8 @@ void SpanTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping&
     task.seen = (saved.flags & Checkpoint::seen) != 0;
     task.gap = (saved.flags & Checkpoint::gap) != 0;
     task.from_fork = (saved.flags & Checkpoint::from_fork) != 0;
-    task.mode = static_cast<Mode>(saved.mode);
-    task.off = static_cast<Off>(saved.off);
+    task.mode = saved.mode;
+    task.off = saved.off;
     task.since = saved.since;
     task.cpu = saved.cpu;
     task.fork_type = saved.fork_type == Checkpoint::kNone ? kNoType : places.types[saved.fork_type];

@@ -26,6 +26,7 @@
 #include "lib/analyse/span_stacks.h"
 #include "lib/analyse/span_types.h"
 #include "lib/analyse/tasks.h"
+#include "lib/format/checkpoint.h"
 
 namespace fkt {
 
@@ -111,8 +112,8 @@ class SpanTracker {
   // What follows, up to `private`, is for BurstApplier (lib/scan/burst_applier.h), which applies
   // many events of a task at once: it changes the state of the task and its CPU itself, as the
   // functions above would.
-  enum class Mode : std::uint8_t { unknown, user, kernel };
-  enum class Off : std::uint8_t { no, blocked, preempted };
+  using Mode = Checkpoint::Mode;
+  using Off = Checkpoint::Off;
   static Off switched_out(std::uint16_t id) {
     const bool runnable = id == FKT_E_SWITCH_R || id == FKT_E_SWITCH_PREEMPT;
     return runnable ? Off::preempted : Off::blocked;
