@@ -26,6 +26,7 @@
 #include "lib/calls/kft_moments.h"
 #include "lib/calls/user_functions.h"
 #include "lib/picture/flame_graph.h"
+#include "lib/report/call_tree_text.h"
 #include "lib/report/function_report.h"
 #include "lib/report/histogram_report.h"
 #include "lib/report/kft_head.h"

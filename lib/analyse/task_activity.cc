@@ -2,8 +2,10 @@
 #include "lib/analyse/task_activity.h"
 
 #include <algorithm>
+#include <string>
 
 #include "lib/analyse/waker.h"
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 namespace {

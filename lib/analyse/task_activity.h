@@ -16,8 +16,6 @@
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/span_observer.h"
 #include "lib/analyse/task_states.h"
-#include "lib/base/text_writer.h"
-#include "lib/base/time_format.h"
 
 namespace fkt {
 

@@ -13,6 +13,7 @@
 #include "lib/analyse/off_cpu.h"
 #include "lib/format/clocks.h"
 #include "lib/read/event_merge.h"
+#include "lib/report/call_tree_text.h"
 #include "lib/report/off_cpu_report.h"
 #include "lib/report/summary_cut.h"
 #include "lib/scan/scan.h"
