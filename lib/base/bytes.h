@@ -34,6 +34,11 @@ template <class T>
   return true;
 }
 
+// Returns the text as bytes, without a copy.
+inline ByteView as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
 // Returns the bytes as text, without a copy.
 inline std::string_view as_text(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
