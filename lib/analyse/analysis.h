@@ -42,7 +42,7 @@ class Analysis {
     TaskIndex task = kNoTask;      // the task that ran when the event happened
     bool first = true;             // true for the first event of its CPU
     std::uint64_t since_last = 0;  // ticks since the previous event of the same CPU
-    Step step;
+    SpanStep step;
   };
 
   Analysis(const TraceInfo& info, const Selection& selection);
@@ -71,11 +71,11 @@ class Analysis {
   struct Parts {
     Tasks& tasks;
     SpanTracker& spans;
-    CpuAccounting& states;
+    CpuAccounting& cpu_accounting;
     Profile& profile;
     const Window& window;
   };
-  Parts parts() { return {tasks_, spans_, states_, profile_, window_}; }
+  Parts parts() { return {tasks_, spans_, cpu_accounting_, profile_, window_}; }
   // Returns true when an event of `cpu` was added before.
   bool knows(std::uint32_t cpu) const { return last_.knows(cpu); }
   // Counts `events` events of `cpu`, which knows() and whose last was at `clock` (ticks), after the
@@ -103,7 +103,7 @@ class Analysis {
   Histogram take_times(TypeIndex type) { return profile_.take_times(type); }
   const Window& window() const { return window_; }
   const SpanTracker& spans() const { return spans_; }
-  const CpuAccounting& states() const { return states_; }
+  const CpuAccounting& cpu_accounting() const { return cpu_accounting_; }
 
   // Beginning and end (ticks) of what the statistics cover; valid after finish().
   std::uint64_t begin() const;
@@ -150,8 +150,8 @@ class Analysis {
   }
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
   void add_gap(const Event& event);
-  void change(const Event& event, TaskIndex task, bool selected, Step& step);
-  void change_async(const Event& event, TaskIndex task, Step& step);
+  void change(const Event& event, TaskIndex task, bool selected, SpanStep& step);
+  void change_async(const Event& event, TaskIndex task, SpanStep& step);
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   void next_stretch();
   std::uint64_t stretch_from(std::size_t stretch) const;
@@ -169,7 +169,7 @@ class Analysis {
   SpanTypes types_;
   Profile profile_;
   SpanTracker spans_;
-  CpuAccounting states_;
+  CpuAccounting cpu_accounting_;
   AsyncSpans asyncs_;
   std::vector<AsyncSpans::Ended> ended_;  // of the last event
   Alive stats_alive_, dump_alive_;

@@ -33,7 +33,7 @@ class CommandUse : public BurstObserver {
   };
   struct Part {
     What what = What::runs;
-    TypeIndex call = kNoType;  // as TaskActivity::Stretch::call
+    TypeIndex call = kNoType;  // as TaskActivity::Period::call
     bool by_interrupt = false;
     std::uint32_t waker = TaskActivity::kNobody;
     std::uint64_t ticks = 0;
@@ -83,7 +83,7 @@ class CommandUse : public BurstObserver {
   using Key = std::tuple<What, TypeIndex, bool, std::uint32_t>;
 
   bool is_of_command(TaskIndex task) const;
-  void slept(TaskIndex task, const TaskActivity::Stretch& stretch);
+  void slept(TaskIndex task, const TaskActivity::Period& period);
 
   const Analysis& analysis_;
   const std::size_t most_;

@@ -74,7 +74,7 @@ void SpanTracker::reopen() {
   }
 }
 
-void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, Step& step) {
+void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, SpanStep& step) {
   const Meaning& meaning = meanings_[event.id];
   const Stacks::Place place = stacks_.at(event.cpu, running);
   step.depth = place.depth();
@@ -106,7 +106,7 @@ const OpenSpan* SpanTracker::ends(const Event& event, TaskIndex running) {
 }
 
 inline void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskIndex running,
-                               const Stacks::Place& place, bool selected, Step& step) {
+                               const Stacks::Place& place, bool selected, SpanStep& step) {
   OpenSpan& span = stacks_.begin(meaning, event, place, types_, *this);
   TaskSpans& task = place.task;
   // A late begin is older than what is known of the task, so it does not change its state.
@@ -140,7 +140,7 @@ void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome out
 }
 
 inline void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex running,
-                             const Stacks::Place& place, bool selected, Step& step) {
+                             const Stacks::Place& place, bool selected, SpanStep& step) {
   TaskSpans& task = place.task;
   const auto [span, stack, ticks] = Stacks::end(meaning, event, place, *this);
   if (span == nullptr) {
@@ -179,7 +179,8 @@ TypeIndex SpanTracker::type_of_end(const Meaning& meaning, const Event& event,
   return types_.of(meaning.kind, meaning.begin, meaning.begin);
 }
 
-void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step) {
+void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selected,
+                                     SpanStep& step) {
   if (type != kNoType) {
     if (selected) profile_.exit_alone(type, Outcome::no_entry);
     return;
@@ -191,7 +192,7 @@ void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selec
 }
 
 inline void SpanTracker::point(const Event& event, TaskIndex running, const Stacks::Place& place,
-                               Step& step) {
+                               SpanStep& step) {
   TaskSpans& task = place.task;
   if (is_switch(event.id)) {
     step.depth = static_cast<unsigned>(task.stack.depth);

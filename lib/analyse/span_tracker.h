@@ -31,7 +31,7 @@
 namespace fkt {
 
 // What an event did to the spans; used by the dump.
-struct Step {
+struct SpanStep {
   unsigned depth = 0;   // spans open around the event
   bool closed = false;  // it ended a span whose begin is in the recording:
   TypeIndex type = kNoType;
@@ -54,7 +54,7 @@ class SpanTracker {
   bool watched() const { return observer_ != nullptr && !observer_->takes_bursts(); }
 
   // running: the event's task. selected: the event counts in the statistics. step: must be fresh.
-  void apply(const Event& event, TaskIndex running, bool selected, Step& step);
+  void apply(const Event& event, TaskIndex running, bool selected, SpanStep& step);
 
   // Adds `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count in
   // the statistics. Returns what the CPU was doing.
@@ -173,13 +173,13 @@ class SpanTracker {
   // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
   // any.
   CpuState charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
-  void point(const Event& event, TaskIndex running, const Stacks::Place& place, Step& step);
+  void point(const Event& event, TaskIndex running, const Stacks::Place& place, SpanStep& step);
   void begin(const Meaning& meaning, const Event& event, TaskIndex running,
-             const Stacks::Place& place, bool selected, Step& step);
+             const Stacks::Place& place, bool selected, SpanStep& step);
   void end(const Meaning& meaning, const Event& event, TaskIndex running,
-           const Stacks::Place& place, bool selected, Step& step);
+           const Stacks::Place& place, bool selected, SpanStep& step);
   TypeIndex type_of_end(const Meaning& meaning, const Event& event, std::uint64_t number);
-  void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step);
+  void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, SpanStep& step);
   void fork(const Event& event, const TaskSpans& parent);
   // Adds `span`, which has left `stack`, to the span around it.
   static void add_to_around(const OpenSpan& span, Stack& stack);

@@ -17,7 +17,7 @@ using ByteView = std::span<const std::byte>;
 
 // Returns `count` bytes from `offset` on; fewer, or none, if the input ends before. Safe against
 // overflow.
-inline ByteView slice(ByteView in, std::uint64_t offset, std::uint64_t count) {
+inline ByteView subview(ByteView in, std::uint64_t offset, std::uint64_t count) {
   if (offset >= in.size()) return {};
   const ByteView rest = in.subspan(offset);
   return count < rest.size() ? rest.first(count) : rest;
@@ -28,7 +28,7 @@ inline ByteView slice(ByteView in, std::uint64_t offset, std::uint64_t count) {
 template <class T>
 [[nodiscard]] bool read_at(ByteView in, std::uint64_t offset, T& out) {
   static_assert(std::is_trivially_copyable_v<T>);
-  const ByteView bytes = slice(in, offset, sizeof out);
+  const ByteView bytes = subview(in, offset, sizeof out);
   if (bytes.size() < sizeof out) return false;
   std::memcpy(&out, bytes.data(), sizeof out);
   return true;

@@ -40,13 +40,13 @@ Result<UniqueFd> spool(int in, const HeadCheck& check) {
   std::vector<std::byte> buffer(1 << 20);
   Result<std::size_t> got = read_full(in, std::span(buffer).first(kInputHead));
   if (!got) return got.error();
-  const Status wanted = check ? check(slice(buffer, 0, *got)) : Done{};
+  const Status wanted = check ? check(subview(buffer, 0, *got)) : Done{};
   if (!wanted) return wanted.error();
   Result<UniqueFd> out = unnamed_file();
   if (!out) return out;
   while (*got > 0) {
     const Status written =
-        write_all(out->get(), slice(buffer, 0, *got), "cannot spool it to a temporary file");
+        write_all(out->get(), subview(buffer, 0, *got), "cannot spool it to a temporary file");
     if (!written) return written.error();
     got = read_full(in, buffer);
     if (!got) return got.error();

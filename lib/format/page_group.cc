@@ -133,7 +133,7 @@ Result<Unpacked> unpack_group(ByteView file, const GroupRef& group, std::uint32_
   if (*found != group) return fault("the file's table takes it for another group");
   fkt_group_header header;
   if (!read_at(file, group.offset, header)) return fault("the file ends within it");
-  const ByteView stored = slice(file, group.offset + header.header_bytes, header.stored_bytes);
+  const ByteView stored = subview(file, group.offset + header.header_bytes, header.stored_bytes);
   if (stored.size() < header.stored_bytes) return fault("the file ends within it");
   if (crc32(stored) != header.stored_checksum) return fault("its checksum does not match");
   Unpacked out;

@@ -23,7 +23,7 @@ struct BurstApplier::Place {
 bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
                          std::span<const ChildRecord> loose) {
   const TaskIndex index = burst.pid == 0 ? tasks_.find_idle(cpu) : tasks_.find(burst.pid);
-  CpuAccounting::Cpu* const known = states_.find(cpu);
+  CpuAccounting::Cpu* const known = cpu_accounting_.find(cpu);
   if (index == kNoTask || known == nullptr) return false;
   const std::optional<bool> counts = window_.whole(cpu, burst.from, burst.to);
   if (!counts) return false;
@@ -34,7 +34,7 @@ bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
               spans_.state(index),
               spans_.cpu(cpu),
               *known,
-              states_.times(index),
+              cpu_accounting_.times(index),
               loose};
   if (!fits(burst, place)) return false;
   arrive(burst, place);
@@ -88,7 +88,7 @@ inline void BurstApplier::arrive(const Burst& burst, Place& place) {
   const CpuRuns::Shown shown = cpu.runs.arrive(place.index);
   if (shown != CpuRuns::Shown::no_change) {
     if (shown != CpuRuns::Shown::new_task) {
-      return states_.advance(place.number, burst.from, place.index);
+      return cpu_accounting_.advance(place.number, burst.from, place.index);
     }
     SpanTracker::resume(place.task, place.number, cpu.last);
     place.times.runs += place.counts;
@@ -103,14 +103,14 @@ inline void BurstApplier::arrive(const Burst& burst, Place& place) {
 
 // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
 inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
-  // What goes to states_.give() is told by SpanTracker.
+  // What goes to cpu_accounting_.give() is told by SpanTracker.
   SpanTracker::TaskSpans& task = place.task;
   if (place.interrupts.depth > 0 || !place.info.member) {
-    return states_.give(place.number, place.cpu, place.index, ticks, selected);
+    return cpu_accounting_.give(place.number, place.cpu, place.index, ticks, selected);
   }
   if (task.stack.depth > 0) {
     if (is_user(task.stack.top().kind)) {
-      return states_.give(place.number, place.cpu, place.index, ticks, selected);
+      return cpu_accounting_.give(place.number, place.cpu, place.index, ticks, selected);
     }
     OpenSpan& call = task.stack.top();
     call.own += ticks;
@@ -123,7 +123,7 @@ inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t 
     place.add(CpuState::user, selected);
     tell(nullptr, CpuState::user, selected, place);
   } else {
-    states_.give(place.number, place.cpu, place.index, ticks, selected);
+    cpu_accounting_.give(place.number, place.cpu, place.index, ticks, selected);
   }
 }
 
@@ -207,7 +207,7 @@ inline void BurstApplier::leave(const Burst& burst, Place& place) {
     event.id = burst.leave;
     event.arg = burst.next;
     tasks_.apply(event, place.index);
-    Step step;
+    SpanStep step;
     spans_.apply(event, place.index, false, step);
   } else {
     place.task.off = SpanTracker::switched_out(burst.leave);

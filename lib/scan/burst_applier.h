@@ -22,7 +22,7 @@ class BurstApplier {
         observer_(observer),
         tasks_(parts.tasks),
         spans_(parts.spans),
-        states_(parts.states),
+        cpu_accounting_(parts.cpu_accounting),
         profile_(parts.profile),
         window_(parts.window) {}
 
@@ -49,7 +49,7 @@ class BurstApplier {
   BurstObserver* const observer_;
   Tasks& tasks_;
   SpanTracker& spans_;
-  CpuAccounting& states_;
+  CpuAccounting& cpu_accounting_;
   Profile& profile_;
   const Window& window_;
 };

@@ -213,7 +213,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
   Change change{*this, event.clock, observer};
   if (event.id == kGapBegins) return begin_gap(event, change);
   const TaskIndex running = tasks_.running(event);
-  Step step;
+  SpanStep step;
   states_.arrive(event, running, change);
   if (event.is_gap()) {
     drop_asyncs(event.clock, observer);
@@ -242,7 +242,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
   if (observer != nullptr) observer->event(event, running, step);
 }
 
-void StateTracker::point(const Event& event, TaskIndex running, Change& change, Step& step) {
+void StateTracker::point(const Event& event, TaskIndex running, Change& change, SpanStep& step) {
   step.depth = stacks_.at(event.cpu, running).depth();
   if (is_wake_up(event.id)) {
     states_.wakes(event, running, tasks_, change);

@@ -95,7 +95,7 @@ class StateTracker {
                     bool ended) const;
   // `step` is filled in its place: right after its parts were written, store forwarding fails for a
   // copy of several at once.
-  void point(const Event& event, TaskIndex running, Change& change, Step& step);
+  void point(const Event& event, TaskIndex running, Change& change, SpanStep& step);
   void begin(const Event& event, const Meaning& meaning, const Stacks::Place& place,
              Change& change);
   static ClosedSpan ended_span(const Stacks::Ended& ended, const Stacks::Place& place);
