@@ -164,42 +164,42 @@ void Analysis::change_async(const Event& event, TaskIndex task, SpanStep& step) 
   asyncs_.apply(event, task, types_, ended_, step);
 }
 
-const Analysis::Place& Analysis::add(const Event& event) {
+const Analysis::Found& Analysis::add(const Event& event) {
   reach(event.clock);
-  Place& place = place_;
-  place = Place();
+  Found& found = found_;
+  found = Found();
   if (event.is_gap()) {
-    if (asyncs_.any()) change_async(event, kNoTask, place.step);
+    if (asyncs_.any()) change_async(event, kNoTask, found.step);
     add_gap(event);
-    return place;
+    return found;
   }
 
   life_before(event);
-  place.task = tasks_.running(event);
+  found.task = tasks_.running(event);
   bool here = in_slice(event);
   bool selected = here && window_.open && has_layer(event);
-  cpu_accounting_.advance(event.cpu, event.clock, place.task);
-  tasks_.apply(event, place.task);
-  if (filter_ && !filter_->selects(event, place.task)) here = selected = false;
+  cpu_accounting_.advance(event.cpu, event.clock, found.task);
+  tasks_.apply(event, found.task);
+  if (filter_ && !filter_->selects(event, found.task)) here = selected = false;
   if (selection_.own) [[unlikely]] {
-    const bool own = is_own(place.task);
+    const bool own = is_own(found.task);
     own_seen_ |= own;
     here &= own;
     selected &= own;
   }
-  change(event, place.task, selected, place.step);
+  change(event, found.task, selected, found.step);
   if (selected && !is_made_begin(event.id)) profile_.count(event);
   if (asyncs_.any()) [[unlikely]]
-    change_async(event, place.task, place.step);
-  place.shown = shown(event, place.task, here);
+    change_async(event, found.task, found.step);
+  found.shown = shown(event, found.task, here);
   life_after(event);
 
   const std::uint64_t last = last_.clock(event.cpu);
-  place.first = last == 0;
-  place.since_last = place.first ? 0 : event.clock - last;
+  found.first = last == 0;
+  found.since_last = found.first ? 0 : event.clock - last;
   last_.add(event);
   end_ = std::max(end_, event.clock);
-  return place;
+  return found;
 }
 
 bool Analysis::is_own(TaskIndex task) const {
@@ -218,9 +218,9 @@ bool Analysis::takes_many() const {
 
 TaskIndex Analysis::follow(const Event& event, bool count) {
   if (event.is_gap()) {
-    place_.task = kNoTask;
+    found_.task = kNoTask;
     add_gap(event);
-    return place_.task;
+    return found_.task;
   }
   const TaskIndex task = tasks_.running(event);
   const bool selected = window_.whole(event.cpu, event.clock, event.clock).value_or(false);
@@ -245,15 +245,15 @@ void Analysis::add_gap(const Event& event) {
   if (event.id == kGapBegins) return cpu_accounting_.begin_gap(event.cpu, event.clock);
   const Gap gap{event.cpu, event.words.size() > 1 ? event.words[1] : event.clock, event.clock,
                 event.words.empty() ? 0 : event.words[0]};
-  Place& place = place_;
-  place.task = tasks_.running(event);
-  cpu_accounting_.end_gap(event.cpu, event.clock, place.task);
+  Found& found = found_;
+  found.task = tasks_.running(event);
+  cpu_accounting_.end_gap(event.cpu, event.clock, found.task);
   last_.add(event);
-  place.shown =
+  found.shown =
       (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from &&
       gap.from < window_.to &&
       (window_.parts.empty() || window_.inside(std::min(gap.from, gap.to), gap.to + 1) != 0);
-  if (!place.shown) return;
+  if (!found.shown) return;
   gap_count_++;
   lost_ += gap.lost;
   if (gaps_.size() < kMaxGaps) gaps_.push_back(gap);

@@ -3,8 +3,8 @@
 //
 //   fkt::Analysis analysis(trace.info(), selection);
 //   for (const fkt::Event& e : trace.events()) {
-//     const fkt::Analysis::Place& place = analysis.add(e);
-//     if (place.shown) dump.line(e, place);
+//     const fkt::Analysis::Found& found = analysis.add(e);
+//     if (found.shown) dump.line(e, found);
 //   }
 //   analysis.finish(true, recording_end(trace));
 //
@@ -37,7 +37,7 @@ struct Gap {
 class Analysis {
  public:
   // What add() found out about an event.
-  struct Place {
+  struct Found {
     bool shown = false;            // true if the event belongs in the dump
     TaskIndex task = kNoTask;      // the task that ran when the event happened
     bool first = true;             // true for the first event of its CPU
@@ -58,14 +58,14 @@ class Analysis {
   // Keeps the distribution of durations, for percentiles. Call before the first event.
   void keep_histograms() { profile_.keep_histograms(); }
 
-  // Adds one event. The returned Place is valid until the next add().
-  const Place& add(const Event& event);
+  // Adds one event. What is returned is valid until the next add().
+  const Found& add(const Event& event);
   // Returns true if follow() and applied() may be used with this selection; otherwise every event
   // has to go through add(event).
   bool takes_many() const;
-  // As add(event), for callers that do not need the Place. count: count the event in the profile;
-  // false if its page's digest already counts it.
-  // Returns the task that ran when the event happened; kNoTask at the begin of a gap.
+  // As add(event), for callers that do not need what it found out. count: count the event in the
+  // profile; false if its page's digest already counts it. Returns the task that ran when the event
+  // happened; kNoTask at the begin of a gap.
   TaskIndex follow(const Event& event, bool count);
   // What a faster reader applies many events of a CPU to at once (lib/scan/burst_applier.h).
   struct Parts {
@@ -185,7 +185,7 @@ class Analysis {
   bool own_seen_ = false;
   // A member that add() fills in place: a local returned by value would be copied with wider loads
   // than the stores just before, which stalls on store forwarding.
-  Place place_;
+  Found found_;
 };
 
 // Returns the last moment that the file knows of (ticks): the stop, or an event that was being

@@ -41,7 +41,7 @@ void CommandUse::slept(TaskIndex task, const TaskActivity::Period& period) {
   sleeps_[key] += period.to - period.from;
 }
 
-void CommandUse::end(const OpenSpan& span, Outcome outcome, const SpanPlace& place) {
+void CommandUse::end(const OpenSpan& span, Outcome outcome, const SpanPosition& place) {
   states_.end(span, outcome, place);
   if (outcome != Outcome::complete || place.clock < from_ || !is_syscall(span.kind)) return;
   const std::uint64_t ticks = place.clock - span.begin;

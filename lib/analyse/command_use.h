@@ -71,9 +71,9 @@ class CommandUse : public BurstObserver {
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override {
     states_.restart(checkpoint, places);
   }
-  void reopen(OpenSpan& call, const SpanPlace& place) override { states_.reopen(call, place); }
-  void begin(OpenSpan& call, const SpanPlace& place) override { states_.begin(call, place); }
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void reopen(OpenSpan& call, const SpanPosition& place) override { states_.reopen(call, place); }
+  void begin(OpenSpan& call, const SpanPosition& place) override { states_.begin(call, place); }
+  void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) override;
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override {
     states_.charge(call, task, state, ticks);

@@ -55,7 +55,7 @@ void SpanTracker::watch(SpanObserver& observer) {
 }
 
 void SpanTracker::reopen() {
-  SpanPlace place;
+  SpanPosition place;
   const auto all_of = [&](Stack& stack) {
     for (place.depth = 0; place.depth < stack.depth; place.depth++) {
       place.around = place.depth == 0 ? nullptr : &stack.spans[place.depth - 1];
@@ -76,7 +76,7 @@ void SpanTracker::reopen() {
 
 void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, SpanStep& step) {
   const Meaning& meaning = meanings_[event.id];
-  const Stacks::Place place = stacks_.at(event.cpu, running);
+  const Stacks::Position place = stacks_.at(event.cpu, running);
   step.depth = place.depth();
   switch (meaning.role) {
     case Role::point:
@@ -106,7 +106,7 @@ const OpenSpan* SpanTracker::ends(const Event& event, TaskIndex running) {
 }
 
 inline void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskIndex running,
-                               const Stacks::Place& place, bool selected, SpanStep& step) {
+                               const Stacks::Position& place, bool selected, SpanStep& step) {
   OpenSpan& span = stacks_.begin(meaning, event, place, types_, *this);
   TaskSpans& task = place.task;
   // A late begin is older than what is known of the task, so it does not change its state.
@@ -132,7 +132,7 @@ inline void SpanTracker::add_to_around(const OpenSpan& span, Stack& stack) {
 }
 
 void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome,
-                           SpanPlace place) {
+                           SpanPosition place) {
   place.depth = static_cast<std::uint32_t>(stack.depth);
   place.interrupt = span.of_cpu;
   place.around = stack.depth > 0 ? &stack.top() : nullptr;
@@ -140,7 +140,7 @@ void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome out
 }
 
 inline void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex running,
-                             const Stacks::Place& place, bool selected, SpanStep& step) {
+                             const Stacks::Position& place, bool selected, SpanStep& step) {
   TaskSpans& task = place.task;
   const auto [span, stack, ticks] = Stacks::end(meaning, event, place, *this);
   if (span == nullptr) {
@@ -191,7 +191,7 @@ void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selec
   profile_.exit_alone(kNoType, task.gap ? Outcome::in_gap : Outcome::no_entry);
 }
 
-inline void SpanTracker::point(const Event& event, TaskIndex running, const Stacks::Place& place,
+inline void SpanTracker::point(const Event& event, TaskIndex running, const Stacks::Position& place,
                                SpanStep& step) {
   TaskSpans& task = place.task;
   if (is_switch(event.id)) {

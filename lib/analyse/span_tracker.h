@@ -173,18 +173,18 @@ class SpanTracker {
   // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
   // any.
   CpuState charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
-  void point(const Event& event, TaskIndex running, const Stacks::Place& place, SpanStep& step);
+  void point(const Event& event, TaskIndex running, const Stacks::Position& place, SpanStep& step);
   void begin(const Meaning& meaning, const Event& event, TaskIndex running,
-             const Stacks::Place& place, bool selected, SpanStep& step);
+             const Stacks::Position& place, bool selected, SpanStep& step);
   void end(const Meaning& meaning, const Event& event, TaskIndex running,
-           const Stacks::Place& place, bool selected, SpanStep& step);
+           const Stacks::Position& place, bool selected, SpanStep& step);
   TypeIndex type_of_end(const Meaning& meaning, const Event& event, std::uint64_t number);
   void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, SpanStep& step);
   void fork(const Event& event, const TaskSpans& parent);
   // Adds `span`, which has left `stack`, to the span around it.
   static void add_to_around(const OpenSpan& span, Stack& stack);
   // Tells the observer that `span` has left `stack`. place: clock, cpu, pid and task of its end.
-  void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, SpanPlace place);
+  void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, SpanPosition place);
   // Tells the observer of the spans that are open.
   void reopen();
 

@@ -239,11 +239,11 @@ void TaskActivity::finish(std::uint64_t clock) {
   }
 }
 
-void TaskActivity::reopen(OpenSpan& call, const SpanPlace& place) {
+void TaskActivity::reopen(OpenSpan& call, const SpanPosition& place) {
   if (!place.interrupt) at(place.task).call = call.type;
 }
 
-void TaskActivity::begin(OpenSpan& call, const SpanPlace& place) {
+void TaskActivity::begin(OpenSpan& call, const SpanPosition& place) {
   if (place.interrupt) return;
   split(place.task, place.clock);
   at(place.task).call = call.type;
@@ -252,7 +252,7 @@ void TaskActivity::begin(OpenSpan& call, const SpanPlace& place) {
 
 // A task is still in a call whose end is not in the recording; its next call replaces it. Where
 // calls are dropped for other reasons, add() asks which one is left.
-void TaskActivity::end(const OpenSpan&, Outcome outcome, const SpanPlace& place) {
+void TaskActivity::end(const OpenSpan&, Outcome outcome, const SpanPosition& place) {
   if (outcome != Outcome::complete || place.interrupt) return;
   split(place.task, place.clock);
   at(place.task).call = place.around != nullptr ? place.around->type : kNoType;

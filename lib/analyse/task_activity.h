@@ -73,7 +73,7 @@ class TaskActivity : public SpanObserver {
 
   // Adds an event; call it for every event in order, after the analysis has applied it.
   void add(const Event& event, TaskIndex running);
-  void add(const Event& event, const Analysis::Place& place) { add(event, place.task); }
+  void add(const Event& event, const Analysis::Found& place) { add(event, place.task); }
   // Adds events of one task on one CPU, from `clock` (ticks) on, after the analysis has applied
   // them, instead of calling add(), begin(), end() and charge() for each. None of them is a switch,
   // a wake-up, a page fault, or another event that changes tasks; calls: some begin or end a call
@@ -84,9 +84,9 @@ class TaskActivity : public SpanObserver {
 
   bool takes_bursts() const override { return !keep_ && !times_; }
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;
-  void reopen(OpenSpan& call, const SpanPlace& place) override;
-  void begin(OpenSpan& call, const SpanPlace& place) override;
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void reopen(OpenSpan& call, const SpanPosition& place) override;
+  void begin(OpenSpan& call, const SpanPosition& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) override;
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override;
 

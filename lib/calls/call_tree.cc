@@ -53,7 +53,7 @@ std::uint32_t CallTree::root_of(std::uint32_t task, bool interrupt) {
   return child(0, label_of(interrupt ? "[interrupts]" : task_(task)));
 }
 
-void CallTree::begin(OpenSpan& call, const SpanPlace& place) {
+void CallTree::begin(OpenSpan& call, const SpanPosition& place) {
   const bool nested = place.around != nullptr && place.around->tag != OpenSpan::kNoTag;
   const auto parent = nested ? node_of(place.around->tag) : root_of(place.task, place.interrupt);
   const bool inside = call.selected || (nested && (place.around->tag & kInside) != 0);

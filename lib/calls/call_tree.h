@@ -35,8 +35,8 @@ class CallTree : public SpanObserver {
   // calls nested in them.
   void only_selected() { only_selected_ = true; }
 
-  void begin(OpenSpan& call, const SpanPlace& place) override;
-  void end(const OpenSpan&, Outcome, const SpanPlace&) override {}
+  void begin(OpenSpan& call, const SpanPosition& place) override;
+  void end(const OpenSpan&, Outcome, const SpanPosition&) override {}
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override;
   // Adds ticks to the path of these labels, from the task on, as of `count` calls: for times that

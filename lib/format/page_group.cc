@@ -63,8 +63,8 @@ Result<GroupPacker> GroupPacker::make(int level) {
   return GroupPacker(std::move(context));
 }
 
-Result<std::size_t> GroupPacker::pack(const GroupPlace& place, std::span<const ByteView> pages,
-                                      std::span<std::byte> out) {
+Result<std::size_t> GroupPacker::pack(const GroupPosition& position,
+                                      std::span<const ByteView> pages, std::span<std::byte> out) {
   std::size_t raw = 0;
   for (const ByteView page : pages) raw += page.size();
   assert(raw <= FKT_GROUP_MAX_BYTES && out.size() >= group_bound(raw));
@@ -88,17 +88,17 @@ Result<std::size_t> GroupPacker::pack(const GroupPlace& place, std::span<const B
   header.stored_bytes = static_cast<std::uint32_t>(to.pos);
   header.stored_checksum = crc32(room.first(to.pos));
   std::ranges::copy(std::as_bytes(std::span(&header, 1)), out.begin());
-  place_group(out, place);
+  place_group(out, position);
   const std::size_t end = sizeof header + to.pos;
   std::ranges::fill(out.subspan(end, aligned(end) - end), std::byte{0});
   return aligned(end);
 }
 
-void place_group(std::span<std::byte> group, const GroupPlace& place) {
+void place_group(std::span<std::byte> group, const GroupPosition& position) {
   fkt_group_header header{};
   std::memcpy(&header, group.data(), sizeof header);
-  header.recording = place.recording;
-  header.first_page = place.first_page;
+  header.recording = position.recording;
+  header.first_page = position.first_page;
   header.checksum = header_checksum(header);
   std::memcpy(group.data(), &header, sizeof header);
 }

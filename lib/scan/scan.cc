@@ -41,9 +41,9 @@ class BurstStream {
   // page.
   template <class Ask>
   bool counted(Ask ask) {
-    if (counted_page_ != stream_.place().page) [[unlikely]] {
-      counted_page_ = stream_.place().page;
-      counted_ = ask(cpu_, stream_.place());
+    if (counted_page_ != stream_.current_page().index) [[unlikely]] {
+      counted_page_ = stream_.current_page().index;
+      counted_ = ask(cpu_, stream_.current_page());
     }
     return counted_;
   }
@@ -70,7 +70,7 @@ class BurstStream {
         return true;
       catch_up();
     }
-    if ((!page_ || *page_ != stream_.place().page) && !stream_.in_gap()) [[unlikely]]
+    if ((!page_ || *page_ != stream_.current_page().index) && !stream_.in_gap()) [[unlikely]]
       enter_page();
     if (at_burst()) {
       burst_ = &digest_->bursts[next_burst_];
@@ -102,7 +102,7 @@ class BurstStream {
   // Called after the page's first event, when the pool has been asked for all pages that begin
   // before it, as the merge goes by time. Releases the CPU's earlier pages.
   void enter_page() {
-    const std::size_t entered = stream_.place().page;
+    const std::size_t entered = stream_.current_page().index;
     for (std::size_t page = page_.value_or(0); page < entered; page++) pool_.release(pages_[page]);
     page_ = entered;
     next_burst_ = 0;
@@ -166,7 +166,7 @@ class Scanner::Events {
 
   void run(std::uint64_t until) {
     for (; next_ != events_.end() && next_->clock < until && !progress_.stopped(); ++next_) {
-      const Analysis::Place& place = analysis_.add(*next_);
+      const Analysis::Found& place = analysis_.add(*next_);
       if (activity_ != nullptr) activity_->add(*next_, place);
       progress_.count(1);
     }
@@ -271,9 +271,10 @@ class Scanner::Merge {
     }
     const Event& event = stream.event();
     if (disturbs(event) && take_apart_others(stream)) return;
-    const bool counted = stream.counted([this](std::uint32_t cpu, const CpuStream::Place& page) {
-      return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
-    });
+    const bool counted =
+        stream.counted([this](std::uint32_t cpu, const CpuStream::CurrentPage& page) {
+          return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
+        });
     const TaskIndex running = analysis_.follow(event, !counted);
     if (options_.activity != nullptr) options_.activity->add(event, running);
     types_.update(analysis_.types());

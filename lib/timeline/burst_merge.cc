@@ -45,7 +45,7 @@ bool BurstMerge::begin(Cpu& cpu) {
 
 // As CpuStream::look_ahead(). Most bursts are whole runs of quiet events.
 PageDecoder::Ahead BurstMerge::look_ahead(Cpu& cpu, std::uint64_t until) {
-  for (const std::size_t page = cpu.stream.place().page; cpu.page != page;) {
+  for (const std::size_t page = cpu.stream.current_page().index; cpu.page != page;) {
     cpu.quiet_runs = quiet_runs_.take((*cpu.pages)[++cpu.page]);
   }
   const auto run = cpu.quiet_runs.behind(cpu.stream.progress());
