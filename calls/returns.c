@@ -8,7 +8,7 @@
 #include <linux/percpu.h>
 #include <linux/static_call.h>
 
-#include "calls.h"
+#include "call.h"
 #include "held.h"
 #include "returns.h"
 #include "tasks.h"

@@ -8,7 +8,7 @@
 
 #include "cli/base/messages.h"
 #include "lib/base/os_error.h"
-#include "lib/format/file_writer.h"
+#include "lib/base/write_file.h"
 #include "lib/record/output_file.h"
 
 namespace fkt::cli {

@@ -12,6 +12,7 @@
 #include "lib/base/os_error.h"
 #include "lib/base/read_file.h"
 #include "lib/base/unique_fd.h"
+#include "lib/base/write_file.h"
 #include "lib/record/recorder_protocol.h"
 
 namespace fkt::cli {
@@ -32,17 +33,6 @@ std::string folder_of_user() {
 
 bool is_path(const std::string& name) {
   return name.find('/') != std::string::npos;
-}
-
-Status write_all(int file, const std::string& text, const std::string& name) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t bytes = ::write(file, text.data() + done, text.size() - done);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0) return os_failure(name);
-    done += static_cast<std::size_t>(bytes);
-  }
-  return Done{};
 }
 
 }  // namespace
@@ -71,7 +61,7 @@ Result<std::string> save(const std::string& name, const std::string& text) {
   const std::string temporary = path + ".new";
   UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file) return os_failure(temporary);
-  const Status written = write_all(file.get(), text, temporary);
+  const Status written = write_all(file.get(), as_bytes(text), temporary);
   file.reset();
   if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return path;
   const Error failure = written ? os_failure(path) : written.error();

@@ -26,6 +26,7 @@
 #include "lib/calls/kft_moments.h"
 #include "lib/calls/user_functions.h"
 #include "lib/picture/flame_graph.h"
+#include "lib/report/call_tree_text.h"
 #include "lib/report/function_report.h"
 #include "lib/report/histogram_report.h"
 #include "lib/report/kft_head.h"
@@ -236,8 +237,7 @@ Result<std::string> off_cpu(CallSource& source, const KdRequest& request, const 
   const Analysis& analysis = *source.analysis();
   TaskActivity states(analysis);
   OffCpu waits(analysis);
-  states.tell(
-      [&](TaskIndex task, const TaskActivity::Stretch& stretch) { waits.add(task, stretch); });
+  states.tell([&](TaskIndex task, const TaskActivity::Period& period) { waits.add(task, period); });
   const Status status = read_activity(source, states);
   if (!status) return status.error();
   const std::vector<OffCpu::Row> rows = waits.rows();

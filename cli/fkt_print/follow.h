@@ -30,7 +30,7 @@ bool follow(const Trace& trace, const PrintRequest& request, Analysis& analysis,
   std::uint64_t done = 0;
   for (const Event& event : trace.events({.from = from, .to = request.selection.to, .cpu = {}})) {
     before(event);
-    const Analysis::Place& place = analysis.add(event);
+    const Analysis::Found& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);
     shown += place.shown;
     if (!each(event, place)) return false;

@@ -69,7 +69,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, const
   const std::optional<std::uint64_t> from = jump.run(analysis);
   const bool all = follow(
       trace, request, analysis, shown,
-      [&](const Event& event, const Analysis::Place& place) {
+      [&](const Event& event, const Analysis::Found& place) {
         if (!place.shown) return true;
         if (request.json) {
           dump.json_line(out, event, place);

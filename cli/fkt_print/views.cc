@@ -54,7 +54,7 @@ Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis&
   const IoUse::Table table = io_table(request.view);
   IoUse use(trace.info(), table);
   follow_all(trace, request, analysis, shown,
-             [&](const Event& event, const Analysis::Place& place) {
+             [&](const Event& event, const Analysis::Found& place) {
                if (event.is_gap()) use.lose();
                if (place.shown) use.add(event, place, analysis.tasks());
                return true;
@@ -74,7 +74,7 @@ Result<bool> print_calls(const Trace& trace, const PrintRequest& request, Analys
   TaskCalls calls(analysis);
   analysis.watch(calls);
   follow_all(trace, request, analysis, shown,
-             [&](const Event& event, const Analysis::Place& place) {
+             [&](const Event& event, const Analysis::Found& place) {
                calls.add(event, place);
                return true;
              });
@@ -113,7 +113,7 @@ Result<bool> print_runs(const Trace& trace, const PrintRequest& request, Analysi
   analysis.watch(runs);
   Result<bool> wanted = true;
   const bool whole = follow_all(trace, request, analysis, shown,
-                                [&](const Event& event, const Analysis::Place& place) {
+                                [&](const Event& event, const Analysis::Found& place) {
                                   runs.add(event, place);
                                   if (left == 0) return false;  // more are not wanted
                                   if (out.size() < kFlushBytes) return true;
@@ -131,7 +131,7 @@ Result<bool> print_stacks(const Trace& trace, const PrintRequest& request, Analy
                           std::uint64_t& shown) {
   StackCounts stacks(trace.info());
   follow_all(trace, request, analysis, shown,
-             [&](const Event& event, const Analysis::Place& place) {
+             [&](const Event& event, const Analysis::Found& place) {
                if (place.shown) stacks.add(event, analysis.tasks().name(place.task));
                return true;
              });

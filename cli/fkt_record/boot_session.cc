@@ -19,8 +19,8 @@
 #include "cli/fkt_record/status/end_screen.h"
 #include "lib/base/mapped_file.h"
 #include "lib/base/os_error.h"
+#include "lib/base/write_file.h"
 #include "lib/format/clocks.h"
-#include "lib/format/file_writer.h"
 #include "lib/read/trace.h"
 
 namespace fkt::record {

@@ -20,7 +20,7 @@ class ListSink : public StateObserver {
         format_(timeline.trace().info(), tasks_, timeline.types(), time_) {}
 
   void slice(const Slice&) override {}
-  void event(const Event& event, TaskIndex running, const Step& step) override {
+  void event(const Event& event, TaskIndex running, const SpanStep& step) override {
     if (event.id == kGapBegins) return;  // it is listed at its end
     if (event.clock < request_.from || (request_.cpu && *request_.cpu != event.cpu)) return;
     if (request_.task && *request_.task != running) return;

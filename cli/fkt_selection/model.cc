@@ -34,11 +34,11 @@ class TaskSummer {
 
 }  // namespace
 
-Model::Model(Trace trace, std::string file, CachePlace place)
+Model::Model(Trace trace, std::string file, CacheRules cache)
     : trace_(std::move(trace)),
       index_(trace_.pages()),
       file_(std::move(file)),
-      cache_place_(std::move(place)),
+      cache_rules_(std::move(cache)),
       timeline_(trace_),
       lane_pyramid_(timeline_.begin(), timeline_.end(),
                     events_about(timeline_.begin(), timeline_.end()), timeline_.longest_burst(),
@@ -108,11 +108,11 @@ void Model::read_statistics() {
 
 // Opens the recording again, because other threads use trace_ meanwhile.
 void Model::fill_checkpoint_cache() const {
-  if (cache_place_.folder.empty() || file_ == "-") return;
+  if (cache_rules_.folder.empty() || file_ == "-") return;
   set_thread_nice(kAtLeisure);  // opening a recording with calls reads all of it
   const Result<Trace> trace = Trace::open(file_);
   if (!trace) return;
-  CheckpointCache cache(*trace, cache_place_.folder, cache_place_.apart);
+  CheckpointCache cache(*trace, cache_rules_.folder, cache_rules_.apart);
   const auto unknown = [&](std::uint64_t moment) { return !cache.knows(moment); };
   if (std::ranges::none_of(cache.moments(), unknown)) return;
   const std::uint64_t last = cache.moments().back();

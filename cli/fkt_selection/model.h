@@ -21,7 +21,7 @@
 namespace fkt::cli {
 
 // Where checkpoints are stored (lib/slice/checkpoint_cache.h).
-struct CachePlace {
+struct CacheRules {
   std::string folder{};                                // directory; empty: not stored
   std::uint64_t apart = CheckpointCache::kLeastApart;  // bytes
 };
@@ -30,7 +30,7 @@ class Model {
  public:
   // `trace` is the recording `file`, which Trace::open_unsplit() has opened. Reading begins with
   // start().
-  Model(Trace trace, std::string file, CachePlace place = {});
+  Model(Trace trace, std::string file, CacheRules cache = {});
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -79,7 +79,7 @@ class Model {
   Trace trace_;
   const std::vector<PageRef> index_;  // a copy: the reading thread changes those of trace_
   std::string file_;
-  CachePlace cache_place_;
+  CacheRules cache_rules_;
   Timeline timeline_;
   std::unique_ptr<Density> density_;
   LanePyramid lane_pyramid_;

@@ -33,7 +33,7 @@ Analysis::Analysis(const TraceInfo& info, const Selection& selection)
       tasks_(info),
       types_(info),
       spans_(info, tasks_, types_, profile_),
-      states_(tasks_, spans_, window_, start_),
+      cpu_accounting_(tasks_, spans_, window_, start_),
       asyncs_(info.catalogue),
       next_stretch_at_(stretch_from(1)) {
   end_ = start_;
@@ -52,9 +52,9 @@ Checkpoint Analysis::checkpoint(std::uint64_t from, std::uint64_t to) const {
   checkpoint.from = from;
   checkpoint.to = to;
   std::vector<bool> used;
-  states_.used(used);
+  cpu_accounting_.used(used);
   const std::vector<std::uint32_t> numbers = tasks_.save(checkpoint, std::move(used));
-  states_.save(checkpoint, numbers);
+  cpu_accounting_.save(checkpoint, numbers);
   spans_.save(checkpoint, numbers);
   types_.save(checkpoint);
   for (Checkpoint::Cpu& cpu : checkpoint.cpus) {
@@ -65,7 +65,7 @@ Checkpoint Analysis::checkpoint(std::uint64_t from, std::uint64_t to) const {
 
 void Analysis::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
   spans_.restore(checkpoint, places);
-  states_.restore(checkpoint, places);
+  cpu_accounting_.restore(checkpoint, places);
   last_.restore(checkpoint);
 }
 
@@ -128,7 +128,7 @@ void Analysis::life_before(const Event& event) {
   if (!stats_alive_.watching() || stats_alive_.now()) return;
   stats_alive_.before(event);
   if (!stats_alive_.now()) return;
-  states_.flush(event.clock);
+  cpu_accounting_.flush(event.clock);
   window_.open = true;
   window_.open_since = event.clock;
 }
@@ -138,7 +138,7 @@ void Analysis::life_after(const Event& event) {
   if (!stats_alive_.watching() || !stats_alive_.now()) return;
   stats_alive_.after(event);
   if (stats_alive_.now()) return;
-  states_.flush(event.clock);
+  cpu_accounting_.flush(event.clock);
   window_.open = false;
 }
 
@@ -149,57 +149,57 @@ bool Analysis::shown(const Event& event, TaskIndex task, bool in_slice) const {
 }
 
 // Applies the event to spans and states. Called after the event was applied to the tasks.
-inline void Analysis::change(const Event& event, TaskIndex task, bool selected, Step& step) {
+inline void Analysis::change(const Event& event, TaskIndex task, bool selected, SpanStep& step) {
   spans_.apply(event, task, selected, step);
-  if (step.resolved != CpuState::unknown) states_.resolve(task, step.resolved);
+  if (step.resolved != CpuState::unknown) cpu_accounting_.resolve(task, step.resolved);
   if (!is_switch(event.id)) return;
   const std::uint32_t next = event.arg & FKT_PID_MASK;
-  states_.switched(event.cpu, next == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(next));
+  cpu_accounting_.switched(event.cpu, next == 0 ? tasks_.idle(event.cpu) : tasks_.by_tid(next));
 }
 
 // Events that were lost on any CPU, between the two events of a gap, may have been ends and begins.
-void Analysis::change_async(const Event& event, TaskIndex task, Step& step) {
+void Analysis::change_async(const Event& event, TaskIndex task, SpanStep& step) {
   ended_.clear();
   if (event.is_gap()) return asyncs_.drop(ended_);
   asyncs_.apply(event, task, types_, ended_, step);
 }
 
-const Analysis::Place& Analysis::add(const Event& event) {
+const Analysis::Found& Analysis::add(const Event& event) {
   reach(event.clock);
-  Place& place = place_;
-  place = Place();
+  Found& found = found_;
+  found = Found();
   if (event.is_gap()) {
-    if (asyncs_.any()) change_async(event, kNoTask, place.step);
+    if (asyncs_.any()) change_async(event, kNoTask, found.step);
     add_gap(event);
-    return place;
+    return found;
   }
 
   life_before(event);
-  place.task = tasks_.running(event);
+  found.task = tasks_.running(event);
   bool here = in_slice(event);
   bool selected = here && window_.open && has_layer(event);
-  states_.advance(event.cpu, event.clock, place.task);
-  tasks_.apply(event, place.task);
-  if (filter_ && !filter_->selects(event, place.task)) here = selected = false;
+  cpu_accounting_.advance(event.cpu, event.clock, found.task);
+  tasks_.apply(event, found.task);
+  if (filter_ && !filter_->selects(event, found.task)) here = selected = false;
   if (selection_.own) [[unlikely]] {
-    const bool own = is_own(place.task);
+    const bool own = is_own(found.task);
     own_seen_ |= own;
     here &= own;
     selected &= own;
   }
-  change(event, place.task, selected, place.step);
+  change(event, found.task, selected, found.step);
   if (selected && !is_made_begin(event.id)) profile_.count(event);
   if (asyncs_.any()) [[unlikely]]
-    change_async(event, place.task, place.step);
-  place.shown = shown(event, place.task, here);
+    change_async(event, found.task, found.step);
+  found.shown = shown(event, found.task, here);
   life_after(event);
 
   const std::uint64_t last = last_.clock(event.cpu);
-  place.first = last == 0;
-  place.since_last = place.first ? 0 : event.clock - last;
+  found.first = last == 0;
+  found.since_last = found.first ? 0 : event.clock - last;
   last_.add(event);
   end_ = std::max(end_, event.clock);
-  return place;
+  return found;
 }
 
 bool Analysis::is_own(TaskIndex task) const {
@@ -218,15 +218,15 @@ bool Analysis::takes_many() const {
 
 TaskIndex Analysis::follow(const Event& event, bool count) {
   if (event.is_gap()) {
-    place_.task = kNoTask;
+    found_.task = kNoTask;
     add_gap(event);
-    return place_.task;
+    return found_.task;
   }
   const TaskIndex task = tasks_.running(event);
   const bool selected = window_.whole(event.cpu, event.clock, event.clock).value_or(false);
-  states_.advance(event.cpu, event.clock, task);
+  cpu_accounting_.advance(event.cpu, event.clock, task);
   tasks_.apply(event, task);
-  Step step;
+  SpanStep step;
   change(event, task, selected, step);
   if (selected && count && !is_made_begin(event.id)) profile_.count(event);
   last_.add(event);
@@ -242,18 +242,18 @@ void Analysis::applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t eve
 // A gap is reported and counted when its end is read, because only then its length is known.
 void Analysis::add_gap(const Event& event) {
   end_ = std::max(end_, event.clock);
-  if (event.id == kGapBegins) return states_.begin_gap(event.cpu, event.clock);
+  if (event.id == kGapBegins) return cpu_accounting_.begin_gap(event.cpu, event.clock);
   const Gap gap{event.cpu, event.words.size() > 1 ? event.words[1] : event.clock, event.clock,
                 event.words.empty() ? 0 : event.words[0]};
-  Place& place = place_;
-  place.task = tasks_.running(event);
-  states_.end_gap(event.cpu, event.clock, place.task);
+  Found& found = found_;
+  found.task = tasks_.running(event);
+  cpu_accounting_.end_gap(event.cpu, event.clock, found.task);
   last_.add(event);
-  place.shown =
+  found.shown =
       (!window_.cpu || *window_.cpu == gap.cpu) && gap.to >= window_.from &&
       gap.from < window_.to &&
       (window_.parts.empty() || window_.inside(std::min(gap.from, gap.to), gap.to + 1) != 0);
-  if (!place.shown) return;
+  if (!found.shown) return;
   gap_count_++;
   lost_ += gap.lost;
   GapSums& sums = gap_sums_[gap.cpu];
@@ -275,7 +275,7 @@ void Analysis::finish(bool whole, std::uint64_t recording_end) {
 
 void Analysis::end_stretch(std::uint64_t end, bool last) {
   unknown_ends_ = last_.unknown_ends(info_, end, last && whole_);
-  states_.finish(end, unknown_ends_);
+  cpu_accounting_.finish(end, unknown_ends_);
   spans_.finish();
   if (last) profile_.sort_children();
 }

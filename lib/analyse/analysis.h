@@ -3,8 +3,8 @@
 //
 //   fkt::Analysis analysis(trace.info(), selection);
 //   for (const fkt::Event& e : trace.events()) {
-//     const fkt::Analysis::Place& place = analysis.add(e);
-//     if (place.shown) dump.line(e, place);
+//     const fkt::Analysis::Found& found = analysis.add(e);
+//     if (found.shown) dump.line(e, found);
 //   }
 //   analysis.finish(true, recording_end(trace));
 //
@@ -43,12 +43,12 @@ struct GapSums {
 class Analysis {
  public:
   // The state at an event, as add() returns it.
-  struct Place {
+  struct Found {
     bool shown = false;            // true if the event belongs in the dump
     TaskIndex task = kNoTask;      // the task that ran when the event happened
     bool first = true;             // true for the first event of its CPU
     std::uint64_t since_last = 0;  // ticks since the previous event of the same CPU
-    Step step;
+    SpanStep step;
   };
 
   Analysis(const TraceInfo& info, const Selection& selection);
@@ -64,25 +64,25 @@ class Analysis {
   // Keeps the distribution of durations, for percentiles. Call before the first event.
   void keep_histograms() { profile_.keep_histograms(); }
 
-  // Adds one event. The returned Place is valid until the next add().
-  const Place& add(const Event& event);
+  // Adds one event. What is returned is valid until the next add().
+  const Found& add(const Event& event);
   // Returns true if follow() and applied() may be used with this selection; otherwise every event
   // has to go through add(event).
   bool takes_many() const;
-  // As add(event), for callers that do not need the Place. count: count the event in the profile;
-  // false if its page's digest already counts it.
-  // Returns the task that ran when the event happened; kNoTask at the begin of a gap.
+  // As add(event), for callers that do not need what it found out. count: count the event in the
+  // profile; false if its page's digest already counts it. Returns the task that ran when the event
+  // happened; kNoTask at the begin of a gap.
   TaskIndex follow(const Event& event, bool count);
   // The parts to which BurstApplier (lib/scan/burst_applier.h) applies many events of a CPU at
   // once.
   struct Parts {
     Tasks& tasks;
     SpanTracker& spans;
-    CpuAccounting& states;
+    CpuAccounting& cpu_accounting;
     Profile& profile;
     const Window& window;
   };
-  Parts parts() { return {tasks_, spans_, states_, profile_, window_}; }
+  Parts parts() { return {tasks_, spans_, cpu_accounting_, profile_, window_}; }
   // Returns true when an event of `cpu` was added before.
   bool knows(std::uint32_t cpu) const { return last_.knows(cpu); }
   // Counts `events` events of `cpu`, which knows() and whose last was at `clock` (ticks), after the
@@ -110,7 +110,7 @@ class Analysis {
   Histogram take_times(TypeIndex type) { return profile_.take_times(type); }
   const Window& window() const { return window_; }
   const SpanTracker& spans() const { return spans_; }
-  const CpuAccounting& states() const { return states_; }
+  const CpuAccounting& cpu_accounting() const { return cpu_accounting_; }
 
   // Beginning and end (ticks) of what the statistics cover; valid after finish().
   std::uint64_t begin() const;
@@ -159,8 +159,8 @@ class Analysis {
   }
   bool shown(const Event& event, TaskIndex task, bool in_slice) const;
   void add_gap(const Event& event);
-  void change(const Event& event, TaskIndex task, bool selected, Step& step);
-  void change_async(const Event& event, TaskIndex task, Step& step);
+  void change(const Event& event, TaskIndex task, bool selected, SpanStep& step);
+  void change_async(const Event& event, TaskIndex task, SpanStep& step);
   void restore(const Checkpoint& checkpoint, const CheckpointMapping& places);
   void next_stretch();
   std::uint64_t stretch_from(std::size_t stretch) const;
@@ -178,7 +178,7 @@ class Analysis {
   SpanTypes types_;
   Profile profile_;
   SpanTracker spans_;
-  CpuAccounting states_;
+  CpuAccounting cpu_accounting_;
   AsyncSpans asyncs_;
   std::vector<AsyncSpans::Ended> ended_;  // of the last event
   Alive stats_alive_, dump_alive_;
@@ -195,7 +195,7 @@ class Analysis {
   bool own_seen_ = false;
   // A member that add() fills in place: a local returned by value would be copied with wider loads
   // than the stores just before, which stalls on store forwarding.
-  Place place_;
+  Found found_;
 };
 
 // Returns the last moment that the file knows of (ticks): the stop, or an event that was being

@@ -34,7 +34,7 @@ AsyncSpans::AsyncSpans(const Catalogue& catalogue)
                                [](const EventType& type) { return !type.async.empty(); })) {}
 
 void AsyncSpans::apply(const Event& event, TaskIndex running, SpanTypes& types,
-                       std::vector<Ended>& ended, Step& step) {
+                       std::vector<Ended>& ended, SpanStep& step) {
   if (event.id == FKT_E_MASK || event.id == FKT_E_TABLE) return drop(ended);
   const EventType* const type = catalogue_->find(event.id);
   const KeyedAsync* const async = type == nullptr ? nullptr : type->async_of(event);

@@ -50,9 +50,9 @@ class AsyncSpans {
   bool any() const { return any_; }
 
   // Applies an event that is no gap. running: the task on its CPU. Appends to `ended` the spans
-  // that end with it, and sets Step::async if one of them was seen whole.
+  // that end with it, and sets SpanStep::async if one of them was seen whole.
   void apply(const Event& event, TaskIndex running, SpanTypes& types, std::vector<Ended>& ended,
-             Step& step);
+             SpanStep& step);
   // Ends all open spans unseen, and appends them.
   void drop(std::vector<Ended>& ended);
   // The open spans.

@@ -24,25 +24,24 @@ CommandUse::CommandUse(const Analysis& analysis, std::size_t slowest)
                                                      : analysis.info().command.filter_pid),
       states_(analysis) {
   states_.keep_times();
-  states_.tell(
-      [this](TaskIndex task, const TaskActivity::Stretch& stretch) { slept(task, stretch); });
+  states_.tell([this](TaskIndex task, const TaskActivity::Period& period) { slept(task, period); });
 }
 
 bool CommandUse::is_of_command(TaskIndex task) const {
   return task < analysis_.tasks().size() && analysis_.tasks()[task].command;
 }
 
-void CommandUse::slept(TaskIndex task, const TaskActivity::Stretch& stretch) {
+void CommandUse::slept(TaskIndex task, const TaskActivity::Period& period) {
   using Doing = TaskActivity::Doing;
-  if (stretch.doing != Doing::asleep && stretch.doing != Doing::disk) return;
+  if (period.doing != Doing::asleep && period.doing != Doing::disk) return;
   if (!is_of_command(task)) return;
-  const bool own = !stretch.by_interrupt && is_of_command(stretch.waker);
+  const bool own = !period.by_interrupt && is_of_command(period.waker);
   const Key key = own ? Key{What::waits_own, kNoType, false, TaskActivity::kNoWaker}
-                      : Key{What::sleeps, stretch.call, stretch.by_interrupt, stretch.waker};
-  sleeps_[key] += stretch.to - stretch.from;
+                      : Key{What::sleeps, period.call, period.by_interrupt, period.waker};
+  sleeps_[key] += period.to - period.from;
 }
 
-void CommandUse::end(const OpenSpan& span, Outcome outcome, const SpanPlace& place) {
+void CommandUse::end(const OpenSpan& span, Outcome outcome, const SpanPosition& place) {
   states_.end(span, outcome, place);
   if (outcome != Outcome::complete || place.clock < from_ || !is_syscall(span.kind)) return;
   const std::uint64_t ticks = place.clock - span.begin;

@@ -33,7 +33,7 @@ class CommandUse : public BurstObserver {
   };
   struct Part {
     What what = What::runs;
-    TypeIndex call = kNoType;  // as TaskActivity::Stretch::call
+    TypeIndex call = kNoType;  // as TaskActivity::Period::call
     bool by_interrupt = false;
     std::uint32_t waker = TaskActivity::kNoWaker;
     std::uint64_t ticks = 0;
@@ -71,9 +71,9 @@ class CommandUse : public BurstObserver {
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override {
     states_.restart(checkpoint, places);
   }
-  void reopen(OpenSpan& call, const SpanPlace& place) override { states_.reopen(call, place); }
-  void begin(OpenSpan& call, const SpanPlace& place) override { states_.begin(call, place); }
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void reopen(OpenSpan& call, const SpanPosition& place) override { states_.reopen(call, place); }
+  void begin(OpenSpan& call, const SpanPosition& place) override { states_.begin(call, place); }
+  void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) override;
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override {
     states_.charge(call, task, state, ticks);
@@ -83,7 +83,7 @@ class CommandUse : public BurstObserver {
   using Key = std::tuple<What, TypeIndex, bool, std::uint32_t>;
 
   bool is_of_command(TaskIndex task) const;
-  void slept(TaskIndex task, const TaskActivity::Stretch& stretch);
+  void slept(TaskIndex task, const TaskActivity::Period& period);
 
   const Analysis& analysis_;
   const std::size_t most_;

@@ -14,7 +14,6 @@ std::uint64_t Window::inside(std::uint64_t begin, std::uint64_t end) const {
   return sum;
 }
 
-// Adds the time to the innermost span and to the task it ran in.
 void CpuAccounting::give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
                          std::uint64_t selected) {
   const CpuState state = spans_.charge(number, task, ticks, selected);

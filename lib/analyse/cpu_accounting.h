@@ -98,8 +98,9 @@ class CpuAccounting {
   // How often the task was switched to, among the selected events.
   std::uint64_t runs(TaskIndex task) const { return task < times_.size() ? times_[task].runs : 0; }
 
- private:
-  friend class BurstApplier;  // applies the events of a burst at once
+  // What follows, up to `private`, is for BurstApplier (lib/scan/burst_applier.h), which applies
+  // many events of a task at once: it changes the times of the task and its CPU itself, as the
+  // functions above would.
   struct Cpu {
     bool seen = false;
     bool counted = false;       // seen in an earlier stretch of the slice
@@ -114,18 +115,22 @@ class CpuAccounting {
     // CPU and ticks accounted to CpuState::running while the mode is not known.
     std::vector<std::pair<std::uint32_t, std::uint64_t>> pending;
   };
-
-  Cpu& at(std::uint32_t cpu) {
-    if (cpu >= cpus_.size()) cpus_.resize(cpu + 1);
-    return cpus_[cpu];
-  }
+  // Returns nullptr when the CPU is not known.
+  Cpu* find(std::uint32_t cpu) { return cpu < cpus_.size() ? &cpus_[cpu] : nullptr; }
   TaskTimes& times(TaskIndex task) {
     if (task >= times_.size()) times_.resize(task + 1);
     return times_[task];
   }
-  void charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until);
+  // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
   void give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
             std::uint64_t selected);
+
+ private:
+  Cpu& at(std::uint32_t cpu) {
+    if (cpu >= cpus_.size()) cpus_.resize(cpu + 1);
+    return cpus_[cpu];
+  }
+  void charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until);
   void charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until);
   void charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, CpuState state);
 

@@ -14,29 +14,29 @@ struct Open {
   std::uint64_t from, to;
 };
 
-// Returns the task's last stretch that begins before `to` (ticks); nullptr: none is known.
-const TaskActivity::Stretch* before(const std::vector<TaskActivity::Stretch>& history,
-                                    std::uint64_t to) {
-  const auto after = std::lower_bound(
-      history.begin(), history.end(), to,
-      [](const TaskActivity::Stretch& s, std::uint64_t at) { return s.from < at; });
+// Returns the task's last period that begins before `to` (ticks); nullptr: none is known.
+const TaskActivity::Period* before(const std::vector<TaskActivity::Period>& history,
+                                   std::uint64_t to) {
+  const auto after =
+      std::lower_bound(history.begin(), history.end(), to,
+                       [](const TaskActivity::Period& s, std::uint64_t at) { return s.from < at; });
   return after == history.begin() ? nullptr : &*std::prev(after);
 }
 
 // Returns true if the task slept. The waker of a sleep must not have slept itself at the time of
 // the wake-up: only a recording that contradicts itself says so, and following it would not end.
-bool sleeps(const TaskActivity::Stretch* stretch) {
-  return stretch != nullptr && (stretch->doing == Doing::asleep || stretch->doing == Doing::disk);
+bool sleeps(const TaskActivity::Period* period) {
+  return period != nullptr && (period->doing == Doing::asleep || period->doing == Doing::disk);
 }
 
-PathStep step_of(const TaskActivity::Stretch& stretch, const Open& open) {
-  return {std::max(stretch.from, open.from),
+PathStep step_of(const TaskActivity::Period& period, const Open& open) {
+  return {std::max(period.from, open.from),
           open.to,
           open.task,
-          stretch.doing,
-          stretch.call,
-          stretch.by_interrupt,
-          stretch.waker};
+          period.doing,
+          period.call,
+          period.by_interrupt,
+          period.waker};
 }
 
 }  // namespace
@@ -51,22 +51,22 @@ std::vector<PathStep> critical_path(const TaskActivity& states, TaskIndex task, 
       open.pop_back();
       continue;
     }
-    const TaskActivity::Stretch* stretch = before(states.history(now.task), now.to);
-    const std::uint64_t known = stretch == nullptr ? now.from : std::max(stretch->to, now.from);
-    if (stretch == nullptr || known < now.to) {
+    const TaskActivity::Period* period = before(states.history(now.task), now.to);
+    const std::uint64_t known = period == nullptr ? now.from : std::max(period->to, now.from);
+    if (period == nullptr || known < now.to) {
       path.push_back({.from = known, .to = now.to, .task = now.task});
       now.to = known;
       continue;
     }
-    const PathStep step = step_of(*stretch, now);
+    const PathStep step = step_of(*period, now);
     now.to = step.from;
-    const bool slept = sleeps(stretch);
+    const bool slept = sleeps(period);
     // The wake-up explains the sleep only if the sleep lasted up to the end of this part.
-    const bool by_task = slept && stretch->waker != TaskActivity::kNoWaker &&
-                         !stretch->by_interrupt && stretch->to == step.to &&
-                         !sleeps(before(states.history(stretch->waker), step.to));
+    const bool by_task = slept && period->waker != TaskActivity::kNoWaker &&
+                         !period->by_interrupt && period->to == step.to &&
+                         !sleeps(before(states.history(period->waker), step.to));
     if (by_task) {
-      open.push_back({stretch->waker, step.from, step.to});
+      open.push_back({period->waker, step.from, step.to});
     } else {
       path.push_back(step);
     }

@@ -36,7 +36,7 @@ FilterPass::FilterPass(const Filter& filter, SpanMarks* learn, const TraceInfo& 
       tasks_(tasks),
       spans_(spans),
       types_(types),
-      by_type_(filter.expression.names_) {
+      by_type_(filter.expression.name_nodes()) {
   if (expression_.whole_spans()) spans.keep_entries();
 }
 
@@ -59,13 +59,13 @@ bool FilterPass::test(const Node& node, const Subject& subject) {
   const Event& event = subject.event;
   switch (node.kind) {
     case Node::Kind::conjunction:
-      return test(expression_.nodes_[node.left], subject) &&
-             test(expression_.nodes_[node.right], subject);
+      return test(expression_.nodes()[node.left], subject) &&
+             test(expression_.nodes()[node.right], subject);
     case Node::Kind::disjunction:
-      return test(expression_.nodes_[node.left], subject) ||
-             test(expression_.nodes_[node.right], subject);
+      return test(expression_.nodes()[node.left], subject) ||
+             test(expression_.nodes()[node.right], subject);
     case Node::Kind::negation:
-      return !test(expression_.nodes_[node.left], subject);
+      return !test(expression_.nodes()[node.left], subject);
     case Node::Kind::ids:
       return node.ids[event.id & FKT_ID_MASK];
     case Node::Kind::layer: {
@@ -82,7 +82,7 @@ bool FilterPass::test(const Node& node, const Subject& subject) {
       return compare(node.comparison, tasks_.name(subject.task), node.value);
     case Node::Kind::time: {
       const std::uint64_t since =
-          event.clock > expression_.start_ ? event.clock - expression_.start_ : 0;
+          event.clock > expression_.start() ? event.clock - expression_.start() : 0;
       return compare(node.comparison, since, false, node.value);
     }
     case Node::Kind::duration:

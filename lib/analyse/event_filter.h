@@ -56,7 +56,7 @@ class FilterPass {
     TaskIndex task = kNoTask;  // the task that ran
     std::uint64_t ticks = 0;   // with `exit`: the span's duration
   };
-  bool test(const Subject& subject) { return test(expression_.nodes_.back(), subject); }
+  bool test(const Subject& subject) { return test(expression_.nodes().back(), subject); }
   bool test(const Node& node, const Subject& subject);
   static bool own_name(const Node& node, const Event& event);
   bool name(const Node& node, const Subject& subject);

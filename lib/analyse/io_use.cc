@@ -121,7 +121,7 @@ IoUse::IoUse(const TraceInfo& info, Table table) : info_(info), table_(table) {
   }
 }
 
-void IoUse::add(const Event& event, const Analysis::Place& place, const Tasks& tasks) {
+void IoUse::add(const Event& event, const Analysis::Found& place, const Tasks& tasks) {
   const EventType* const type = info_.catalogue.find(event.id);
   if (event.id == FKT_E_NAME && type != nullptr) return learn_name(event, *type);
   const Field* const key = type != nullptr ? type->field(FieldUse::key) : nullptr;

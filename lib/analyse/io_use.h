@@ -4,7 +4,7 @@
 //
 //   IoUse use(analysis.info(), IoUse::Table::files);
 //   for (const Event& event : trace.events()) {
-//     const Analysis::Place& place = analysis.add(event);
+//     const Analysis::Found& place = analysis.add(event);
 //     if (place.shown) use.add(event, place, analysis.tasks());
 //   }
 //   for (const IoUse::Row& row : use.rows()) ...
@@ -77,7 +77,7 @@ class IoUse {
   IoUse(const TraceInfo& info, Table table);
 
   // Adds one event. place: what Analysis::add() returned for it.
-  void add(const Event& event, const Analysis::Place& place, const Tasks& tasks);
+  void add(const Event& event, const Analysis::Found& place, const Tasks& tasks);
 
   // Forgets the requests in progress: lost events may have been their ends. Call it for each event
   // of a gap.

@@ -8,19 +8,19 @@
 
 namespace fkt {
 
-void OffCpu::add(TaskIndex task, const TaskActivity::Stretch& stretch) {
+void OffCpu::add(TaskIndex task, const TaskActivity::Period& period) {
   using Doing = TaskActivity::Doing;
-  const bool off = stretch.doing == Doing::ready || stretch.doing == Doing::asleep ||
-                   stretch.doing == Doing::disk;
+  const bool off =
+      period.doing == Doing::ready || period.doing == Doing::asleep || period.doing == Doing::disk;
   if (!off || analysis_.tasks()[task].idle) return;
   Path path = analysis_.spans().path(task);
   // After a gap the known calls of a task may not be those in which it slept.
-  if ((path.empty() ? kNoType : path.back()) != stretch.call) {
+  if ((path.empty() ? kNoType : path.back()) != period.call) {
     path.clear();
-    if (stretch.call != kNoType) path.push_back(stretch.call);
+    if (period.call != kNoType) path.push_back(period.call);
   }
-  sums_[{task, std::move(path), stretch.doing, stretch.by_interrupt, stretch.waker}].add(
-      stretch.to - stretch.from);
+  sums_[{task, std::move(path), period.doing, period.by_interrupt, period.waker}].add(period.to -
+                                                                                      period.from);
 }
 
 std::vector<OffCpu::Row> OffCpu::rows() const {

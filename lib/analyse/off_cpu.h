@@ -4,7 +4,7 @@
 //
 //   TaskActivity states(analysis);
 //   OffCpu waits(analysis);
-//   states.tell([&](TaskIndex task, const TaskActivity::Stretch& s) { waits.add(task, s); });
+//   states.tell([&](TaskIndex task, const TaskActivity::Period& s) { waits.add(task, s); });
 //   analysis.watch(states);
 //   ... each event: states.add(event, analysis.add(event)); at the end: states.finish(end)
 //   for (const OffCpu::Row& row : waits.rows()) ...
@@ -36,7 +36,7 @@ class OffCpu {
   explicit OffCpu(const Analysis& analysis) : analysis_(analysis) {}
 
   // Adds what a task did; call it when that ends, while the task's calls are as they were.
-  void add(TaskIndex task, const TaskActivity::Stretch& stretch);
+  void add(TaskIndex task, const TaskActivity::Period& period);
   // Most time first. Tasks that the selection leaves out have no rows.
   std::vector<Row> rows() const;
 

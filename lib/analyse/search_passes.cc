@@ -18,7 +18,7 @@ template <class Each>
 void pass(const Trace& trace, Analysis& analysis, const Reading& reading, Each each) {
   std::uint64_t done = 0;
   for (const Event& event : trace.events({.from = {}, .to = analysis.selection().to, .cpu = {}})) {
-    const Analysis::Place& place = analysis.add(event);
+    const Analysis::Found& place = analysis.add(event);
     if (++done % kReadingEvents == 0 && reading) reading(done);
     each(event, place);
   }
@@ -65,7 +65,7 @@ Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::strin
     selection.where = filter;
     Analysis analysis(trace.info(), selection);
     analysis.learn(filter->spans);
-    pass(trace, analysis, reading, [](const Event&, const Analysis::Place&) {});
+    pass(trace, analysis, reading, [](const Event&, const Analysis::Found&) {});
   }
   return std::shared_ptr<const Filter>(filter);
 }
@@ -89,7 +89,7 @@ Result<std::vector<Interval>> around(const Trace& trace, const Selection& select
   std::vector<Interval> found;
   bool too_many = false;
   Analysis analysis(trace.info(), selection);
-  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
+  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
     if (!place.shown || event.is_gap()) return;
     const std::uint64_t from = event.clock > window ? event.clock - window : 0;
     const std::uint64_t behind = event.clock + window;
@@ -112,7 +112,7 @@ std::optional<Interval> extent(const Trace& trace, const Selection& selection,
                                const Reading& reading) {
   std::optional<Interval> found;
   Analysis analysis(trace.info(), selection);
-  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
+  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
     if (!place.shown || event.is_gap()) return;
     if (!found) found = {event.clock, event.clock};
     found->to = event.clock + 1;
@@ -125,7 +125,7 @@ std::vector<FoundSpan> slowest(const Trace& trace, const Selection& selection,
   std::vector<FoundSpan> heap;  // a heap with the shortest span in front
   Analysis analysis(trace.info(), selection);
   FittingTypes types(analysis, name);
-  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Place& place) {
+  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
     if (!place.shown || !place.step.closed || !types.fits(place.step.type)) return;
     FoundSpan span{
         event.clock - place.step.duration, place.step.duration, event.cpu, event.pid, {}, {}};

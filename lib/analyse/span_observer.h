@@ -12,7 +12,7 @@
 namespace fkt {
 
 // Where a call begins or ends. Of an end that was not seen, clock, cpu, pid and task are 0.
-struct SpanPlace {
+struct SpanPosition {
   std::uint64_t clock = 0;           // ticks
   std::uint32_t cpu = 0;             // 0 in a KFT log, which records no CPU
   std::int64_t pid = 0;              // the running task, or the one that was interrupted
@@ -33,11 +33,11 @@ class SpanObserver {
   virtual void restart(const Checkpoint& /*checkpoint*/, const CheckpointMapping& /*places*/) {}
   // `call` was already open at the beginning of the slice or its stretch; the observer may set
   // call.tag.
-  virtual void reopen(OpenSpan& /*call*/, const SpanPlace& /*place*/) {}
+  virtual void reopen(OpenSpan& /*call*/, const SpanPosition& /*place*/) {}
   // `call` was just pushed on its stack; the observer may set call.tag.
-  virtual void begin(OpenSpan& call, const SpanPlace& place) = 0;
+  virtual void begin(OpenSpan& call, const SpanPosition& place) = 0;
   // `call` is about to leave its stack; its times are final.
-  virtual void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) = 0;
+  virtual void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) = 0;
   // Charges `ticks` of CPU time to the innermost open call, or to the task in that state if `call`
   // is nullptr.
   virtual void charge(const OpenSpan* call, std::uint32_t task, CpuState state,

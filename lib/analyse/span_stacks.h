@@ -105,7 +105,7 @@ class SpanStacks {
   };
 
   // The CPU of an event and the task that runs there.
-  struct Place {
+  struct Position {
     Task& task;
     Cpu& cpu;
     unsigned depth() const { return static_cast<unsigned>(task.stack.depth + cpu.stack.depth); }
@@ -114,7 +114,7 @@ class SpanStacks {
       return nests_on_cpu(meaning.kind, cpu.stack.depth > 0) ? cpu.stack : task.stack;
     }
   };
-  Place at(std::uint32_t number, TaskIndex index) { return {task(index), cpu(number)}; }
+  Position at(std::uint32_t number, TaskIndex index) { return {task(index), cpu(number)}; }
 
   Task& task(TaskIndex index) {
     if (index >= tasks_.size()) tasks_.resize(index + 1);
@@ -133,7 +133,7 @@ class SpanStacks {
   // Opens the span that the event begins, and returns it. It is on top of its stack; that of a late
   // begin is below the spans that began after it. Spans that cannot be around it are dropped.
   template <class Observer>
-  Span& begin(const Meaning& meaning, const Event& event, const Place& place, SpanTypes& types,
+  Span& begin(const Meaning& meaning, const Event& event, const Position& place, SpanTypes& types,
               Observer& observer);
 
   struct Ended {
@@ -143,7 +143,7 @@ class SpanStacks {
   };
   // Closes the span that the event ends. Spans in it are dropped.
   template <class Observer>
-  static Ended end(const Meaning& meaning, const Event& event, const Place& place,
+  static Ended end(const Meaning& meaning, const Event& event, const Position& place,
                    Observer& observer);
 
   // Applies an event that neither begins nor ends a span, after `tasks` has applied it. in_gap: the
@@ -243,8 +243,9 @@ void SpanStacks<Kept>::restore(const Checkpoint& checkpoint, const SpanTypes& ty
 
 template <class Kept>
 template <class Observer>
-inline auto SpanStacks<Kept>::begin(const Meaning& meaning, const Event& event, const Place& place,
-                                    SpanTypes& types, Observer& observer) -> Span& {
+inline auto SpanStacks<Kept>::begin(const Meaning& meaning, const Event& event,
+                                    const Position& place, SpanTypes& types, Observer& observer)
+    -> Span& {
   Stack& stack = place.stack_of(meaning);
   std::size_t around = open_around(stack, meaning.kind);
   // The spans that a task has begun after a late begin in user mode are still open: none is
@@ -264,7 +265,7 @@ inline auto SpanStacks<Kept>::begin(const Meaning& meaning, const Event& event, 
 
 template <class Kept>
 template <class Observer>
-inline auto SpanStacks<Kept>::end(const Meaning& meaning, const Event& event, const Place& place,
+inline auto SpanStacks<Kept>::end(const Meaning& meaning, const Event& event, const Position& place,
                                   Observer& observer) -> Ended {
   Stack& stack = place.stack_of(meaning);
   const std::size_t at = find_open(stack, meaning, meaning.value(event));

@@ -17,8 +17,8 @@ void SpanTracker::save(Checkpoint& checkpoint, const std::vector<std::uint32_t>&
     saved.flags |= Checkpoint::flag(task.seen, Checkpoint::seen) |
                    Checkpoint::flag(task.gap, Checkpoint::gap) |
                    Checkpoint::flag(task.from_fork, Checkpoint::from_fork);
-    saved.mode = static_cast<std::uint8_t>(task.mode);
-    saved.off = static_cast<std::uint8_t>(task.off);
+    saved.mode = task.mode;
+    saved.off = task.off;
     saved.since = task.since;
     saved.fork_type = task.fork_type;
     saved.open = task.stack.save();
@@ -38,8 +38,8 @@ void SpanTracker::restore(const Checkpoint& checkpoint, const CheckpointMapping&
     task.seen = (saved.flags & Checkpoint::seen) != 0;
     task.gap = (saved.flags & Checkpoint::gap) != 0;
     task.from_fork = (saved.flags & Checkpoint::from_fork) != 0;
-    task.mode = static_cast<Mode>(saved.mode);
-    task.off = static_cast<Off>(saved.off);
+    task.mode = saved.mode;
+    task.off = saved.off;
     task.since = saved.since;
     task.cpu = saved.cpu;
     task.fork_type = saved.fork_type == Checkpoint::kNone ? kNoType : places.types[saved.fork_type];
@@ -55,7 +55,7 @@ void SpanTracker::watch(SpanObserver& observer) {
 }
 
 void SpanTracker::reopen() {
-  SpanPlace place;
+  SpanPosition place;
   const auto all_of = [&](Stack& stack) {
     for (place.depth = 0; place.depth < stack.depth; place.depth++) {
       place.around = place.depth == 0 ? nullptr : &stack.spans[place.depth - 1];
@@ -74,9 +74,9 @@ void SpanTracker::reopen() {
   }
 }
 
-void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, Step& step) {
+void SpanTracker::apply(const Event& event, TaskIndex running, bool selected, SpanStep& step) {
   const Meaning& meaning = meanings_[event.id];
-  const Stacks::Place place = stacks_.at(event.cpu, running);
+  const Stacks::Position place = stacks_.at(event.cpu, running);
   step.depth = place.depth();
   switch (meaning.role) {
     case Role::point:
@@ -106,7 +106,7 @@ const OpenSpan* SpanTracker::ends(const Event& event, TaskIndex running) {
 }
 
 inline void SpanTracker::begin(const Meaning& meaning, const Event& event, TaskIndex running,
-                               const Stacks::Place& place, bool selected, Step& step) {
+                               const Stacks::Position& place, bool selected, SpanStep& step) {
   OpenSpan& span = stacks_.begin(meaning, event, place, types_, *this);
   TaskSpans& task = place.task;
   // A late begin is older than what is known of the task, so it does not change its state.
@@ -132,7 +132,7 @@ inline void SpanTracker::add_to_around(const OpenSpan& span, Stack& stack) {
 }
 
 void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome,
-                           SpanPlace place) {
+                           SpanPosition place) {
   place.depth = static_cast<std::uint32_t>(stack.depth);
   place.interrupt = span.of_cpu;
   place.around = stack.depth > 0 ? &stack.top() : nullptr;
@@ -140,7 +140,7 @@ void SpanTracker::tell_end(const OpenSpan& span, const Stack& stack, Outcome out
 }
 
 inline void SpanTracker::end(const Meaning& meaning, const Event& event, TaskIndex running,
-                             const Stacks::Place& place, bool selected, Step& step) {
+                             const Stacks::Position& place, bool selected, SpanStep& step) {
   TaskSpans& task = place.task;
   const auto [span, stack, ticks] = Stacks::end(meaning, event, place, *this);
   if (span == nullptr) {
@@ -179,7 +179,8 @@ TypeIndex SpanTracker::type_of_end(const Meaning& meaning, const Event& event,
   return types_.of(meaning.kind, meaning.begin, meaning.begin);
 }
 
-void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step) {
+void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selected,
+                                     SpanStep& step) {
   if (type != kNoType) {
     if (selected) profile_.exit_alone(type, Outcome::no_entry);
     return;
@@ -190,8 +191,8 @@ void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selec
   profile_.exit_alone(kNoType, task.gap ? Outcome::in_gap : Outcome::no_entry);
 }
 
-inline void SpanTracker::point(const Event& event, TaskIndex running, const Stacks::Place& place,
-                               Step& step) {
+inline void SpanTracker::point(const Event& event, TaskIndex running, const Stacks::Position& place,
+                               SpanStep& step) {
   TaskSpans& task = place.task;
   if (is_switch(event.id)) {
     step.depth = static_cast<unsigned>(task.stack.depth);

@@ -25,11 +25,12 @@
 #include "lib/analyse/span_stacks.h"
 #include "lib/analyse/span_types.h"
 #include "lib/analyse/tasks.h"
+#include "lib/format/checkpoint.h"
 
 namespace fkt {
 
 // What an event did to the spans; used by the dump.
-struct Step {
+struct SpanStep {
   unsigned depth = 0;   // spans open around the event
   bool closed = false;  // it ended a span whose begin is in the recording:
   TypeIndex type = kNoType;
@@ -52,7 +53,7 @@ class SpanTracker {
   bool watched() const { return observer_ != nullptr && !observer_->takes_bursts(); }
 
   // running: the event's task. selected: the event counts in the statistics. step: must be fresh.
-  void apply(const Event& event, TaskIndex running, bool selected, Step& step);
+  void apply(const Event& event, TaskIndex running, bool selected, SpanStep& step);
 
   // Adds `ticks` of `cpu`, on which `task` ran, to the innermost span; `selected` of them count in
   // the statistics. Returns what the CPU was doing.
@@ -107,10 +108,11 @@ class SpanTracker {
   // Selected ticks of kernel threads outside any span.
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
- private:
-  friend class BurstApplier;  // applies the events of a burst at once
-  enum class Mode : std::uint8_t { unknown, user, kernel };
-  enum class Off : std::uint8_t { no, blocked, preempted };
+  // What follows, up to `private`, is for BurstApplier (lib/scan/burst_applier.h), which applies
+  // many events of a task at once: it changes the state of the task and its CPU itself, as the
+  // functions above would.
+  using Mode = Checkpoint::Mode;
+  using Off = Checkpoint::Off;
   static Off switched_out(std::uint16_t id) {
     const bool runnable = id == FKT_E_SWITCH_R || id == FKT_E_SWITCH_PREEMPT;
     return runnable ? Off::preempted : Off::blocked;
@@ -133,13 +135,10 @@ class SpanTracker {
   using Stacks = SpanStacks<Kept>;
   using Stack = Stacks::Stack;
   using TaskSpans = Stacks::Task;
-  friend Stacks;  // calls what follows up to moves()
-  void dropped(const OpenSpan& span, Stack& stack, Outcome outcome);
-  void replaced(const OpenSpan& span, Stack& stack);
-  void ends_interrupts(std::uint32_t) {}
-  void loses(TaskIndex task, Loss cause);
-  void moves(TaskIndex from, TaskIndex to);
-
+  // The state of a task; the spans open on a CPU itself.
+  TaskSpans& state(TaskIndex task) { return stacks_.task(task); }
+  Stack& cpu(std::uint32_t number) { return stacks_.cpu(number).stack; }
+  // As the function above, for the task's state.
   static void resume(TaskSpans& task, std::uint32_t on, std::uint64_t clock) {
     if (task.off != Off::no && task.stack.depth > 0) {
       OpenSpan& span = task.stack.top();
@@ -152,32 +151,39 @@ class SpanTracker {
     task.cpu = on;
     task.since = clock;
   }
-  static TypeIndex innermost(const Stack& stack) {
-    return stack.empty() ? kNoType : stack.top().type;
-  }
-  TaskSpans& state(TaskIndex task) { return stacks_.task(task); }
-  Stack& cpu(std::uint32_t number) { return stacks_.cpu(number).stack; }
   static void in_user_mode(TaskSpans& task) {
     task.mode = Mode::user;
     task.from_fork = task.gap = false;
   }
   // Returns what a CPU does whose stack is this one, which is not empty.
   static CpuState interrupt_state(const Stack& stack);
+
+ private:
+  friend Stacks;  // calls what follows up to moves()
+  void dropped(const OpenSpan& span, Stack& stack, Outcome outcome);
+  void replaced(const OpenSpan& span, Stack& stack);
+  void ends_interrupts(std::uint32_t) {}
+  void loses(TaskIndex task, Loss cause);
+  void moves(TaskIndex from, TaskIndex to);
+
+  static TypeIndex innermost(const Stack& stack) {
+    return stack.empty() ? kNoType : stack.top().type;
+  }
   // Returns what the task itself does outside of interrupts; sets `call` to its innermost span, if
   // any.
   CpuState charge_task(TaskIndex index, std::uint64_t selected, OpenSpan*& call);
-  void point(const Event& event, TaskIndex running, const Stacks::Place& place, Step& step);
+  void point(const Event& event, TaskIndex running, const Stacks::Position& place, SpanStep& step);
   void begin(const Meaning& meaning, const Event& event, TaskIndex running,
-             const Stacks::Place& place, bool selected, Step& step);
+             const Stacks::Position& place, bool selected, SpanStep& step);
   void end(const Meaning& meaning, const Event& event, TaskIndex running,
-           const Stacks::Place& place, bool selected, Step& step);
+           const Stacks::Position& place, bool selected, SpanStep& step);
   TypeIndex type_of_end(const Meaning& meaning, const Event& event, std::uint64_t number);
-  void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, Step& step);
+  void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, SpanStep& step);
   void fork(const Event& event, const TaskSpans& parent);
   // Adds `span`, which has left `stack`, to the span around it.
   static void add_to_around(const OpenSpan& span, Stack& stack);
   // Tells the observer that `span` has left `stack`. place: clock, cpu, pid and task of its end.
-  void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, SpanPlace place);
+  void tell_end(const OpenSpan& span, const Stack& stack, Outcome outcome, SpanPosition place);
   // Tells the observer of the spans that are open.
   void reopen();
 

@@ -2,8 +2,10 @@
 #include "lib/analyse/task_activity.h"
 
 #include <algorithm>
+#include <string>
 
 #include "lib/analyse/waker.h"
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 namespace {
@@ -68,13 +70,13 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   TaskStat& stat = stats_[index];
   const std::uint64_t since = std::max(task.since, from_);
   const std::uint64_t ticks = clock > since ? clock - since : 0;
-  const Stretch stretch = stretch_of(task, since, clock);
+  const Period period = period_of(task, since, clock);
   if (ticks > 0 && task.doing != Doing::unknown) {
     if (keep_ && !history_full()) {
-      task.history.push_back(stretch);
-      stretches_++;
+      task.history.push_back(period);
+      periods_++;
     }
-    if (sink_) sink_(index, stretch);
+    if (sink_) sink_(index, period);
   }
   switch (task.doing) {
     case Doing::running:
@@ -87,7 +89,7 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
     case Doing::disk:
       (task.doing == Doing::disk ? stat.disk : stat.asleep) += ticks;
       if (ticks == 0) break;
-      stat.in.add(stretch.call, 1, ticks);
+      stat.in.add(period.call, 1, ticks);
       break;
     default:
       break;
@@ -96,22 +98,22 @@ void TaskActivity::change(TaskIndex index, Doing doing, std::uint64_t clock) {
   task.since = clock;
 }
 
-TaskActivity::Stretch TaskActivity::stretch_of(const Task& task, std::uint64_t from,
-                                               std::uint64_t to) {
-  Stretch stretch;
-  stretch.from = from;
-  stretch.to = to;
-  stretch.doing = task.doing;
-  stretch.call = task.call;
+TaskActivity::Period TaskActivity::period_of(const Task& task, std::uint64_t from,
+                                             std::uint64_t to) {
+  Period period;
+  period.from = from;
+  period.to = to;
+  period.doing = task.doing;
+  period.call = task.call;
   const bool slept = task.doing == Doing::asleep || task.doing == Doing::disk;
-  if (slept && task.call == kNoType && task.faulted) stretch.call = kPageFault;
-  if (!task.woken || task.doing == Doing::ready) return stretch;
-  stretch.by_interrupt = (task.waker & kOfInterrupt) != 0;
-  stretch.waker = static_cast<std::uint32_t>(task.waker & ~kOfInterrupt);
-  return stretch;
+  if (slept && task.call == kNoType && task.faulted) period.call = kPageFault;
+  if (!task.woken || task.doing == Doing::ready) return period;
+  period.by_interrupt = (task.waker & kOfInterrupt) != 0;
+  period.waker = static_cast<std::uint32_t>(task.waker & ~kOfInterrupt);
+  return period;
 }
 
-// With a history, ends the stretch of a running task where a call begins or ends, because a stretch
+// With a history, ends the period of a running task where a call begins or ends, because a period
 // has one call.
 void TaskActivity::split(TaskIndex task, std::uint64_t clock) {
   if (keep_ && at(task).doing == Doing::running) change(task, Doing::running, clock);
@@ -237,11 +239,11 @@ void TaskActivity::finish(std::uint64_t clock) {
   }
 }
 
-void TaskActivity::reopen(OpenSpan& call, const SpanPlace& place) {
+void TaskActivity::reopen(OpenSpan& call, const SpanPosition& place) {
   if (!place.interrupt) at(place.task).call = call.type;
 }
 
-void TaskActivity::begin(OpenSpan& call, const SpanPlace& place) {
+void TaskActivity::begin(OpenSpan& call, const SpanPosition& place) {
   if (place.interrupt) return;
   split(place.task, place.clock);
   at(place.task).call = call.type;
@@ -250,7 +252,7 @@ void TaskActivity::begin(OpenSpan& call, const SpanPlace& place) {
 
 // A task is still in a call whose end is not in the recording; its next call replaces it. Where
 // calls are dropped for other reasons, add() asks which one is left.
-void TaskActivity::end(const OpenSpan&, Outcome outcome, const SpanPlace& place) {
+void TaskActivity::end(const OpenSpan&, Outcome outcome, const SpanPosition& place) {
   if (outcome != Outcome::complete || place.interrupt) return;
   split(place.task, place.clock);
   at(place.task).call = place.around != nullptr ? place.around->type : kNoType;

@@ -16,8 +16,6 @@
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/span_observer.h"
 #include "lib/analyse/task_states.h"
-#include "lib/base/text_writer.h"
-#include "lib/base/time_format.h"
 
 namespace fkt {
 
@@ -34,7 +32,7 @@ struct TaskStat {
   std::uint64_t wakeups = 0;              // that found it asleep
   Spread wait;                            // from a wake-up until it runs (ticks)
   Histogram waits;                        // histogram of wait
-  ChildList in;                           // time asleep by call (TaskActivity::Stretch::call)
+  ChildList in;                           // time asleep by call (TaskActivity::Period::call)
   // With TaskActivity::keep_times(): CPU time by the innermost call of the task (kNoType: in none),
   // and that of interrupts meanwhile; both together are the time that it ran.
   ChildList ran_in;
@@ -46,7 +44,7 @@ class TaskActivity : public SpanObserver {
  public:
   enum class Doing : std::uint8_t { unknown, running, ready, asleep, disk };
   // A period in which a task did one thing.
-  struct Stretch {
+  struct Period {
     std::uint64_t from = 0, to = 0;  // ticks
     Doing doing = Doing::unknown;
     bool by_interrupt = false;       // asleep: woken by an interrupt, not by a task
@@ -55,27 +53,27 @@ class TaskActivity : public SpanObserver {
   };
   // In place of a call: the task slept in no call since its last page fault in user mode.
   static constexpr TypeIndex kPageFault = kNoType - 1;
-  using StretchSink = std::function<void(TaskIndex task, const Stretch& stretch)>;
+  using PeriodSink = std::function<void(TaskIndex task, const Period& period)>;
   static constexpr std::uint32_t kNoWaker = ~std::uint32_t{0};  // no waker was seen
-  static constexpr std::size_t kMostStretches = 1 << 21;
+  static constexpr std::size_t kMostPeriods = 1 << 21;
 
   // Counts only the time in the analysis's selection.
   explicit TaskActivity(const Analysis& analysis);
 
-  // Call before the first event: keeps the stretches of all tasks, at most kMostStretches in total.
+  // Call before the first event: keeps the periods of all tasks, at most kMostPeriods in total.
   void keep_history() { keep_ = true; }
-  // Call before the first event: passes each stretch to `sink` when it ends. A stretch in which the
+  // Call before the first event: passes each period to `sink` when it ends. A period in which the
   // task runs is not divided by calls.
-  void tell(StretchSink sink) { sink_ = std::move(sink); }
+  void tell(PeriodSink sink) { sink_ = std::move(sink); }
   // Call before the first event: fills in TaskStat::ran_in and interrupts.
   void keep_times() { times_ = true; }
-  // The task's stretches in time order.
-  const std::vector<Stretch>& history(TaskIndex task) const { return tasks_[task].history; }
-  bool history_full() const { return stretches_ >= kMostStretches; }
+  // The task's periods in time order.
+  const std::vector<Period>& history(TaskIndex task) const { return tasks_[task].history; }
+  bool history_full() const { return periods_ >= kMostPeriods; }
 
   // Adds an event; call it for every event in order, after the analysis has applied it.
   void add(const Event& event, TaskIndex running);
-  void add(const Event& event, const Analysis::Place& place) { add(event, place.task); }
+  void add(const Event& event, const Analysis::Found& place) { add(event, place.task); }
   // Adds events of one task on one CPU, from `clock` (ticks) on, after the analysis has applied
   // them, instead of calling add(), begin(), end() and charge() for each. None of them is a switch,
   // a wake-up, a page fault, or another event that changes tasks; calls: some begin or end a call
@@ -86,9 +84,9 @@ class TaskActivity : public SpanObserver {
 
   bool takes_bursts() const override { return !keep_ && !times_; }
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;
-  void reopen(OpenSpan& call, const SpanPlace& place) override;
-  void begin(OpenSpan& call, const SpanPlace& place) override;
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void reopen(OpenSpan& call, const SpanPosition& place) override;
+  void begin(OpenSpan& call, const SpanPosition& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) override;
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override;
 
@@ -102,7 +100,7 @@ class TaskActivity : public SpanObserver {
     std::uint64_t since = 0;   // ticks
     std::uint64_t waker = 0;   // key of stat.wakers
     TypeIndex call = kNoType;  // the innermost open call
-    std::vector<Stretch> history;
+    std::vector<Period> history;
   };
   struct Change;  // adds up the changes that TaskStates reports
 
@@ -121,20 +119,20 @@ class TaskActivity : public SpanObserver {
   void exec(const Event& event, TaskIndex running);
 
   void split(TaskIndex task, std::uint64_t clock);
-  static Stretch stretch_of(const Task& task, std::uint64_t from, std::uint64_t to);
+  static Period period_of(const Task& task, std::uint64_t from, std::uint64_t to);
 
   const Analysis& analysis_;
   const std::uint64_t from_;      // ticks
   std::uint64_t stretch_to_ = 0;  // where the slice's current stretch ends (ticks)
   bool keep_ = false, times_ = false;
-  StretchSink sink_;
-  std::size_t stretches_ = 0;
+  PeriodSink sink_;
+  std::size_t periods_ = 0;
   std::vector<TaskStat> stats_;
   std::vector<Task> tasks_;
   TaskStates states_;
 };
 
-// "sys_read", "page fault", "no call": a call as in TaskActivity::Stretch.
+// "sys_read", "page fault", "no call": a call as in TaskActivity::Period.
 std::string_view call_name(const Analysis& analysis, TypeIndex call);
 
 // A row of the table.

@@ -19,12 +19,12 @@ TaskCalls::Row& TaskCalls::row(TaskIndex task, TypeIndex type) {
 }
 
 // The tag is the row's number.
-void TaskCalls::begin(OpenSpan& call, const SpanPlace& place) {
+void TaskCalls::begin(OpenSpan& call, const SpanPosition& place) {
   if (place.interrupt || !call.selected) return;
   call.tag = static_cast<std::uint64_t>(&row(place.task, call.type) - rows_.data());
 }
 
-void TaskCalls::end(const OpenSpan& call, Outcome outcome, const SpanPlace&) {
+void TaskCalls::end(const OpenSpan& call, Outcome outcome, const SpanPosition&) {
   if (call.tag == OpenSpan::kNoTag) return;
   const bool one_process = analysis_.selection().dump_pid.has_value();
   if (outcome == Outcome::complete) {
@@ -37,7 +37,7 @@ void TaskCalls::end(const OpenSpan& call, Outcome outcome, const SpanPlace&) {
   }
 }
 
-void TaskCalls::add(const Event& event, const Analysis::Place& place) {
+void TaskCalls::add(const Event& event, const Analysis::Found& place) {
   const std::size_t ended = std::exchange(ended_, kNone);
   if (ended == kNone || (analysis_.selection().dump_pid && !place.shown)) return;
   Row& row = rows_[ended];

@@ -42,12 +42,12 @@ class TaskCalls : public SpanObserver {
   explicit TaskCalls(const Analysis& analysis) : analysis_(analysis) {}
 
   // Adds an event; call it for every event in order, after the analysis has applied it.
-  void add(const Event& event, const Analysis::Place& place);
+  void add(const Event& event, const Analysis::Found& place);
   // Those that called anything, most time in calls first.
   std::vector<Task> tasks() const;
 
-  void begin(OpenSpan& call, const SpanPlace& place) override;
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void begin(OpenSpan& call, const SpanPosition& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) override;
   void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
 
  private:

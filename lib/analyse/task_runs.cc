@@ -98,7 +98,7 @@ struct TaskRuns::Change {
   }
 };
 
-void TaskRuns::add(const Event& event, const Analysis::Place& place) {
+void TaskRuns::add(const Event& event, const Analysis::Found& place) {
   const Tasks& tasks = analysis_.tasks();
   const bool gap = event.id == kGapBegins;
   Change change{*this, event, place.task, gap ? shows_cut(event.cpu) : place.shown};

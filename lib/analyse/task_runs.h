@@ -44,13 +44,13 @@ class TaskRuns : public SpanObserver {
   // Adds an event; call it for every event in order, after the analysis has applied it. Shown are
   // the runs that an event of the selection ends, and those that a gap or the recording's end cuts
   // off, unless the selection is one of events or of a process.
-  void add(const Event& event, const Analysis::Place& place);
+  void add(const Event& event, const Analysis::Found& place);
   // Shows the runs that are not over at `clock`, the end of the recording (ticks).
   void finish(std::uint64_t clock);
 
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;
-  void begin(OpenSpan&, const SpanPlace&) override {}
-  void end(const OpenSpan&, Outcome, const SpanPlace&) override {}
+  void begin(OpenSpan&, const SpanPosition&) override {}
+  void end(const OpenSpan&, Outcome, const SpanPosition&) override {}
   void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
 
  private:

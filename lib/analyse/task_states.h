@@ -179,8 +179,6 @@ void TaskStates::begin_gap(const Event& event, const Tasks& tasks, Observer& obs
 }
 
 inline void TaskStates::restore(const Checkpoint& checkpoint, const CheckpointMapping& places) {
-  constexpr std::uint8_t kOffNot = 0,
-                         kOffPreempted = 2;  // values of Checkpoint::Task::off
   running_tasks_.clear();
   tasks_.clear();
   cut_from_ = checkpoint.from;
@@ -189,8 +187,8 @@ inline void TaskStates::restore(const Checkpoint& checkpoint, const CheckpointMa
     Now& now = task(places.tasks[number]);
     now.cpu = saved.cpu;
     constexpr std::uint32_t kGone = Checkpoint::gap | Checkpoint::exited | Checkpoint::left_dead;
-    if (saved.off == kOffNot || (saved.flags & kGone) != 0) continue;
-    now.state = saved.off == kOffPreempted ? TaskState::ready : TaskState::blocked;
+    if (saved.off == Checkpoint::Off::no || (saved.flags & kGone) != 0) continue;
+    now.state = saved.off == Checkpoint::Off::preempted ? TaskState::ready : TaskState::blocked;
     now.since = saved.since;
     now.begun = now.before_cut = true;
   }

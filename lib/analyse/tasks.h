@@ -37,6 +37,27 @@ struct TaskInfo {
   std::uint64_t born = 0;  // time of its fork event (ticks); 0: not seen
 };
 
+// Returns whether the event changes what is known of a task but for where it runs: its number, its
+// process or its name.
+constexpr bool describes_task(std::uint16_t id) {
+  switch (id) {
+    case FKT_E_FORK:
+    case FKT_E_EXEC:
+    case FKT_E_EXIT:
+    case FKT_E_PID_FREE:
+    case FKT_E_RENAME:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Returns true for all events at which Tasks::apply() may change a task, which are switches and
+// those that describe a task, and for few others: for a quick decision.
+constexpr bool may_change_tasks(std::uint16_t id) {
+  return id >= FKT_E_SWITCH_R && id <= FKT_E_RENAME;
+}
+
 class Tasks {
  public:
   explicit Tasks(const TraceInfo& info);
@@ -66,7 +87,7 @@ class Tasks {
 
   // Applies fork, exec, exit, pid_free, rename and switch events. task: running(event).
   void apply(const Event& event, TaskIndex task) {
-    if (event.id >= FKT_E_SWITCH_R && event.id <= FKT_E_RENAME) change(event, task);
+    if (may_change_tasks(event.id)) change(event, task);
   }
 
   // Returns whether later events may name the task by its number.

@@ -17,7 +17,7 @@ using ByteView = std::span<const std::byte>;
 
 // Returns `count` bytes from `offset` on; fewer, or none, if the input ends before. Safe against
 // overflow.
-inline ByteView slice(ByteView in, std::uint64_t offset, std::uint64_t count) {
+inline ByteView subview(ByteView in, std::uint64_t offset, std::uint64_t count) {
   if (offset >= in.size()) return {};
   const ByteView rest = in.subspan(offset);
   return count < rest.size() ? rest.first(count) : rest;
@@ -28,10 +28,15 @@ inline ByteView slice(ByteView in, std::uint64_t offset, std::uint64_t count) {
 template <class T>
 [[nodiscard]] bool read_at(ByteView in, std::uint64_t offset, T& out) {
   static_assert(std::is_trivially_copyable_v<T>);
-  const ByteView bytes = slice(in, offset, sizeof out);
+  const ByteView bytes = subview(in, offset, sizeof out);
   if (bytes.size() < sizeof out) return false;
   std::memcpy(&out, bytes.data(), sizeof out);
   return true;
+}
+
+// Returns the text as bytes, without a copy.
+inline ByteView as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
 }
 
 // Returns the bytes as text, without a copy.

@@ -13,22 +13,13 @@
 
 #include "lib/base/unique_fd.h"
 #include "lib/base/unnamed_file.h"
+#include "lib/base/write_file.h"
 
 namespace fkt {
 namespace {
 
 Error system_error(const std::string& what) {
   return {ErrorCode::io, what + std::generic_category().message(errno)};
-}
-
-Status write_all(int fd, ByteView bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return system_error("cannot spool it to a temporary file: ");
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-  }
-  return Done{};
 }
 
 // Reads until `room` is full or the input ends; returns the number of bytes read.
@@ -49,12 +40,13 @@ Result<UniqueFd> spool(int in, const HeadCheck& check) {
   std::vector<std::byte> buffer(1 << 20);
   Result<std::size_t> got = read_full(in, std::span(buffer).first(kInputHead));
   if (!got) return got.error();
-  const Status wanted = check ? check(slice(buffer, 0, *got)) : Done{};
+  const Status wanted = check ? check(subview(buffer, 0, *got)) : Done{};
   if (!wanted) return wanted.error();
   Result<UniqueFd> out = unnamed_file();
   if (!out) return out;
   while (*got > 0) {
-    const Status written = write_all(out->get(), slice(buffer, 0, *got));
+    const Status written =
+        write_all(out->get(), subview(buffer, 0, *got), "cannot spool it to a temporary file");
     if (!written) return written.error();
     got = read_full(in, buffer);
     if (!got) return got.error();

@@ -33,7 +33,7 @@ Result<CallSource> CallSource::open(const std::string& path) {
     return looks_like_kft(as_text(head)) ? Status(Done{}) : check_file_magic(head);
   });
   if (!file) return Error{file.error().code, source.name_ + ": " + file.error().message};
-  if (looks_like_kft(as_text(slice(file->bytes(), 0, kInputHead)))) {
+  if (looks_like_kft(as_text(subview(file->bytes(), 0, kInputHead)))) {
     source.log_ = std::move(*file);
     return source;
   }

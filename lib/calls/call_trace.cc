@@ -64,7 +64,7 @@ std::uint64_t CallTrace::new_tree() {
   return last_tree_;
 }
 
-void CallTrace::begin(OpenSpan& call, const SpanPlace& place) {
+void CallTrace::begin(OpenSpan& call, const SpanPosition& place) {
   call.tag = kNoLine;
   if (!call.selected) return;
   std::uint64_t number = 0;
@@ -86,7 +86,7 @@ void CallTrace::begin(OpenSpan& call, const SpanPlace& place) {
   if (++held_ > kMostHeld) make_room();
 }
 
-void CallTrace::end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) {
+void CallTrace::end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) {
   if (call.tag == kNoLine) return;
   const auto found = trees_.find(tree_of(call.tag));
   if (found == trees_.end()) return;

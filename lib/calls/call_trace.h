@@ -43,8 +43,8 @@ class CallTrace : public SpanObserver {
   CallTrace(const CallTraceShape& shape, const TimeFormat& time, std::uint64_t start, TypeName type,
             TaskName task, Flush flush);
 
-  void begin(OpenSpan& call, const SpanPlace& place) override;
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void begin(OpenSpan& call, const SpanPosition& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) override;
   void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
   // Lines that are put among those of the log; nullptr: there are none. They must outlive this
   // object.

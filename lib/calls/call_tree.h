@@ -5,6 +5,7 @@
 // paths.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -12,8 +13,6 @@
 #include <vector>
 
 #include "lib/analyse/span_observer.h"
-#include "lib/base/text_writer.h"
-#include "lib/base/time_format.h"
 
 namespace fkt {
 
@@ -36,8 +35,8 @@ class CallTree : public SpanObserver {
   // calls nested in them.
   void only_selected() { only_selected_ = true; }
 
-  void begin(OpenSpan& call, const SpanPlace& place) override;
-  void end(const OpenSpan&, Outcome, const SpanPlace&) override {}
+  void begin(OpenSpan& call, const SpanPosition& place) override;
+  void end(const OpenSpan&, Outcome, const SpanPosition&) override {}
   void charge(const OpenSpan* call, std::uint32_t task, CpuState state,
               std::uint64_t ticks) override;
   // Adds ticks to the path of these labels, from the task on, as of `count` calls: for times that
@@ -64,11 +63,5 @@ class CallTree : public SpanObserver {
   std::vector<std::uint32_t> type_labels_;
   bool only_selected_ = false;
 };
-
-// Writes a line per path with own time, as "find;sys_read 1234": the number is in the unit of
-// `time`, rounded to whole units; paths that round to 0 are left out.
-void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time);
-// Writes the tree of paths for Graphviz; nodes below a thousandth of the total time are left out.
-void write_dot(TextWriter& out, const CallTree& tree, const TimeFormat& time);
 
 }  // namespace fkt

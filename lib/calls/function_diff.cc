@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "lib/base/time_format.h"
+
 namespace fkt {
 namespace {
 

@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/text_writer.h"
-#include "lib/base/time_format.h"
 #include "lib/calls/call_source.h"
 
 namespace fkt {

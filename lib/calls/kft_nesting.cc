@@ -24,9 +24,9 @@ std::uint32_t KftNesting::task_of(std::int64_t pid) {
   return place->second;
 }
 
-SpanPlace KftNesting::place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
-                            std::uint64_t clock) const {
-  SpanPlace place;
+SpanPosition KftNesting::place(const std::vector<Open>& stack, std::size_t depth,
+                               std::uint32_t task, std::uint64_t clock) const {
+  SpanPosition place;
   place.clock = clock;
   place.interrupt = &stack == &interrupts_;
   place.pid = place.interrupt ? -1 : tasks_[task].pid;

@@ -38,7 +38,7 @@ class KftNesting {
   // Number of calls that began before the one on the line above. Such a line ends all open calls,
   // because nothing is known about how they went on.
   std::uint64_t backwards() const { return backwards_; }
-  // PID of a task as SpanPlace::task counts them, and the number of tasks.
+  // PID of a task as SpanPosition::task counts them, and the number of tasks.
   std::int64_t pid(std::uint32_t task) const { return tasks_[task].pid; }
   std::uint32_t tasks() const { return static_cast<std::uint32_t>(tasks_.size()); }
 
@@ -69,8 +69,8 @@ class KftNesting {
   void switch_to(std::uint32_t task, const KftCall& call);
   static void resume(Task& task, std::uint64_t clock);
   void drop_all(bool known);
-  SpanPlace place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
-                  std::uint64_t clock) const;
+  SpanPosition place(const std::vector<Open>& stack, std::size_t depth, std::uint32_t task,
+                     std::uint64_t clock) const;
 
   Profile& profile_;
   SpanObserver* observer_;

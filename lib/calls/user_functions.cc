@@ -29,7 +29,7 @@ std::uint32_t UserFunctions::new_open() {
   return number;
 }
 
-void UserFunctions::reopen(OpenSpan& call, const SpanPlace& place) {
+void UserFunctions::reopen(OpenSpan& call, const SpanPosition& place) {
   const bool nested = place.around != nullptr && place.around->tag != OpenSpan::kNoTag;
   const auto around = static_cast<std::uint32_t>(nested ? place.around->tag : 0);
   if (!is_user(call.kind)) {
@@ -42,14 +42,14 @@ void UserFunctions::reopen(OpenSpan& call, const SpanPlace& place) {
   call.tag = number;
 }
 
-void UserFunctions::begin(OpenSpan& call, const SpanPlace& place) {
+void UserFunctions::begin(OpenSpan& call, const SpanPosition& place) {
   reopen(call, place);
   if (!is_user(call.kind) || !call.selected) return;
   if (call.type >= rows_.size()) rows_.resize(call.type + 1);
   rows_[call.type].count++;
 }
 
-void UserFunctions::end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) {
+void UserFunctions::end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) {
   if (call.tag == OpenSpan::kNoTag) return;
   if (is_user(call.kind)) return end_function(call, outcome, place);
   Open& function = open_[call.tag];
@@ -58,7 +58,7 @@ void UserFunctions::end(const OpenSpan& call, Outcome outcome, const SpanPlace& 
   function.syscalls += is_syscall(call.kind);
 }
 
-void UserFunctions::end_function(const OpenSpan& call, Outcome outcome, const SpanPlace& place) {
+void UserFunctions::end_function(const OpenSpan& call, Outcome outcome, const SpanPosition& place) {
   const auto number = static_cast<std::uint32_t>(call.tag);
   const Open function = open_[number];
   free_.push_back(number);

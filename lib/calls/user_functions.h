@@ -41,9 +41,9 @@ class UserFunctions : public SpanObserver {
   explicit UserFunctions(const SpanTypes& types) : types_(types) {}
 
   void restart(const Checkpoint& checkpoint, const CheckpointMapping& places) override;
-  void reopen(OpenSpan& call, const SpanPlace& place) override;
-  void begin(OpenSpan& call, const SpanPlace& place) override;
-  void end(const OpenSpan& call, Outcome outcome, const SpanPlace& place) override;
+  void reopen(OpenSpan& call, const SpanPosition& place) override;
+  void begin(OpenSpan& call, const SpanPosition& place) override;
+  void end(const OpenSpan& call, Outcome outcome, const SpanPosition& place) override;
   void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
 
   // Returns a row for each function that has calls, most time first, names by the alphabet.
@@ -58,7 +58,7 @@ class UserFunctions : public SpanObserver {
     std::uint64_t system = 0, waiting = 0, called = 0, syscalls = 0;
   };
   std::uint32_t new_open();
-  void end_function(const OpenSpan& call, Outcome outcome, const SpanPlace& place);
+  void end_function(const OpenSpan& call, Outcome outcome, const SpanPosition& place);
 
   const SpanTypes& types_;
   std::vector<Open> open_;

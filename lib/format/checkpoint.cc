@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include <fkt/wire.h>
 
@@ -16,9 +17,6 @@
 namespace fkt {
 namespace {
 
-// Largest values of SpanTracker::TaskSpans's mode and off.
-constexpr std::uint8_t kLastMode = 2, kLastOff = 2;
-
 class Line {
  public:
   Line(TextWriter& out, std::string_view kind) : out_(out) { out_.put(kind); }
@@ -30,6 +28,10 @@ class Line {
     out_.put('\t');
     out_.number(value);
     return *this;
+  }
+  template <class Enum>
+  Line& code(Enum value) {
+    return number(static_cast<std::uint64_t>(value));
   }
   Line& index(std::uint32_t value) { return optional(value != Checkpoint::kNone, value); }
   Line& optional(bool has, std::uint64_t value) {
@@ -69,6 +71,14 @@ class Columns {
   template <class T>
   Columns& number(T& out) {
     good_ = good_ && parse_number(take_until(rest_, '\t'), out);
+    return *this;
+  }
+  // makes_sense() must check whether the enumeration has the value.
+  template <class Enum>
+  Columns& code(Enum& out) {
+    std::underlying_type_t<Enum> value = 0;
+    number(value);
+    out = static_cast<Enum>(value);
     return *this;
   }
   Columns& index(std::uint32_t& out) {
@@ -118,7 +128,7 @@ bool parse_line(std::string_view line, Checkpoint& checkpoint) {
   } else if (kind == "task") {
     Checkpoint::Task& t = checkpoint.tasks.emplace_back();
     columns.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
-    columns.number(t.mode).number(t.off).number(t.since).index(t.fork_type);
+    columns.code(t.mode).code(t.off).number(t.since).index(t.fork_type);
     columns.stack(t.open).text(t.comm);
     if (columns.more()) columns.number(t.born);  // slices of older versions have no such column
   } else if (kind == "cpu") {
@@ -155,7 +165,7 @@ bool makes_sense(const Checkpoint& checkpoint) {
     }
     const bool good = t.tid <= FKT_PID_MASK && t.tgid <= FKT_PID_MASK &&
                       t.leader < checkpoint.tasks.size() && t.cpu < kMaxCpus &&
-                      t.mode <= kLastMode && t.off <= kLastOff &&
+                      t.mode <= Checkpoint::Mode::kernel && t.off <= Checkpoint::Off::preempted &&
                       (t.fork_type == Checkpoint::kNone || t.fork_type < checkpoint.types.size()) &&
                       ((t.flags & Checkpoint::idle) != 0) == (t.tid == 0) && stack(t.open, false);
     if (!good) return false;
@@ -188,7 +198,7 @@ std::string Checkpoint::to_lines() const {
   for (const Task& t : tasks) {
     Line line(out, "task");
     line.number(t.tid).number(t.tgid).index(t.leader).number(t.cpu).number(t.flags);
-    line.number(t.mode).number(t.off).number(t.since).index(t.fork_type).stack(t.open).text(t.comm);
+    line.code(t.mode).code(t.off).number(t.since).index(t.fork_type).stack(t.open).text(t.comm);
     line.number(t.born);
   }
   for (const Cpu& c : cpus) {

@@ -57,13 +57,18 @@ struct Checkpoint {
   static std::uint32_t flag(bool on, Flags flag) {
     return on ? static_cast<std::uint32_t>(flag) : 0;
   }
+  // Where a task runs outside of the spans that are known, and whether and how it is switched out;
+  // the section has the values as numbers.
+  enum class Mode : std::uint8_t { unknown, user, kernel };
+  enum class Off : std::uint8_t { no, blocked, preempted };
   struct Task {
     std::uint32_t tid = 0, tgid = 0;
     std::uint32_t leader = kNone;
     std::uint32_t cpu = 0;  // CPU where it ran last; for an idle task its own CPU
     std::uint32_t flags = 0;
-    std::uint8_t mode = 0, off = 0;  // values of SpanTracker::TaskSpans's mode and off
-    std::uint64_t since = 0;         // ticks; runs or is switched out since
+    Mode mode = Mode::unknown;
+    Off off = Off::no;
+    std::uint64_t since = 0;  // ticks; runs or is switched out since
     std::uint32_t fork_type = kNone;
     std::vector<Open> open;
     std::string comm;

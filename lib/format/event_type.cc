@@ -77,7 +77,7 @@ std::optional<std::uint64_t> EventType::value(const Field& field, const Event& e
 ByteView EventType::bytes(const Field& field, const Event& event) {
   if (field.word == 0 || field.word > event.words.size()) return {};
   const ByteView bytes = std::as_bytes(event.words.subspan(field.word - 1));
-  return field.bits != 0 ? slice(bytes, 0, field.bits / 8) : bytes;
+  return field.bits != 0 ? subview(bytes, 0, field.bits / 8) : bytes;
 }
 
 std::string_view EventType::text_view(const Field& field, const Event& event) {

@@ -26,7 +26,7 @@ std::uint32_t header_checksum(fkt_file_header header) {
 Status check_file_magic(ByteView head) {
   if (head.empty()) return format_error("is empty: not an FKT recording");
   const std::string_view magic(FKT_FILE_MAGIC);
-  const std::string_view start = as_text(slice(head, 0, magic.size()));
+  const std::string_view start = as_text(subview(head, 0, magic.size()));
   if (start == magic.substr(0, start.size())) return Done{};
   return format_error("not an FKT recording (no FKTTRACE at its start)");
 }

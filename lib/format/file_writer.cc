@@ -10,6 +10,7 @@
 
 #include "lib/base/crc32.h"
 #include "lib/base/os_error.h"
+#include "lib/base/write_file.h"
 
 namespace fkt {
 namespace {
@@ -111,27 +112,6 @@ std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const S
 
 std::uint64_t pages_behind(std::uint64_t section_bytes) {
   return round_up(sizeof(fkt_file_header) + section_bytes, kPagesAlign);
-}
-
-Status write_all(int fd, ByteView bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return os_failure(name);
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-  }
-  return Done{};
-}
-
-Status write_at(int fd, ByteView bytes, std::uint64_t offset, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return os_failure(name);
-    bytes = bytes.subspan(static_cast<std::size_t>(done));
-    offset += static_cast<std::uint64_t>(done);
-  }
-  return Done{};
 }
 
 void begin_writeback(int fd, std::uint64_t offset, std::uint64_t bytes) {

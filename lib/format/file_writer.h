@@ -46,15 +46,8 @@ std::string file_head(std::uint64_t recording, std::uint32_t page_bytes, const S
 // Returns the offset of the first page after a head whose sections have this size (bytes).
 std::uint64_t pages_behind(std::uint64_t section_bytes);
 
-// Write all bytes: write_all() at the descriptor's position (also to pipes), write_at() at
-// `offset`. name: subject of error messages.
-Status write_all(int fd, ByteView bytes, const std::string& name);
-Status write_at(int fd, ByteView bytes, std::uint64_t offset, const std::string& name);
 // Starts the writeback of these bytes of the file (at least one) without waiting for it.
 void begin_writeback(int fd, std::uint64_t offset, std::uint64_t bytes);
-inline ByteView as_bytes(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 // Finishes a file with random access: writes the tail after the pages, waits until it is on the
 // disk, and then sets tail_offset in the header to `offset`.

@@ -63,8 +63,8 @@ Result<GroupPacker> GroupPacker::make(int level) {
   return GroupPacker(std::move(context));
 }
 
-Result<std::size_t> GroupPacker::pack(const GroupPlace& place, std::span<const ByteView> pages,
-                                      std::span<std::byte> out) {
+Result<std::size_t> GroupPacker::pack(const GroupPosition& position,
+                                      std::span<const ByteView> pages, std::span<std::byte> out) {
   std::size_t raw = 0;
   for (const ByteView page : pages) raw += page.size();
   assert(raw <= FKT_GROUP_MAX_BYTES && out.size() >= group_bound(raw));
@@ -88,17 +88,17 @@ Result<std::size_t> GroupPacker::pack(const GroupPlace& place, std::span<const B
   header.stored_bytes = static_cast<std::uint32_t>(to.pos);
   header.stored_checksum = crc32(room.first(to.pos));
   std::ranges::copy(std::as_bytes(std::span(&header, 1)), out.begin());
-  place_group(out, place);
+  place_group(out, position);
   const std::size_t end = sizeof header + to.pos;
   std::ranges::fill(out.subspan(end, aligned(end) - end), std::byte{0});
   return aligned(end);
 }
 
-void place_group(std::span<std::byte> group, const GroupPlace& place) {
+void place_group(std::span<std::byte> group, const GroupPosition& position) {
   fkt_group_header header{};
   std::memcpy(&header, group.data(), sizeof header);
-  header.recording = place.recording;
-  header.first_page = place.first_page;
+  header.recording = position.recording;
+  header.first_page = position.first_page;
   header.checksum = header_checksum(header);
   std::memcpy(group.data(), &header, sizeof header);
 }
@@ -133,7 +133,7 @@ Result<Unpacked> unpack_group(ByteView file, const GroupRef& group, std::uint32_
   if (*found != group) return fault("the file's table takes it for another group");
   fkt_group_header header;
   if (!read_at(file, group.offset, header)) return fault("the file ends within it");
-  const ByteView stored = slice(file, group.offset + header.header_bytes, header.stored_bytes);
+  const ByteView stored = subview(file, group.offset + header.header_bytes, header.stored_bytes);
   if (stored.size() < header.stored_bytes) return fault("the file ends within it");
   if (crc32(stored) != header.stored_checksum) return fault("its checksum does not match");
   Unpacked out;

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kGroupBytes = 256 << 10;
 inline constexpr int kLeastGroupLevel = 1, kDefaultGroupLevel = 3, kMostGroupLevel = 19;
 
 // Which recording a group belongs to, and its first page.
-struct GroupPlace {
+struct GroupPosition {
   std::uint64_t recording = 0;
   std::uint64_t first_page = 0;  // page number in the file
 };
@@ -37,7 +37,7 @@ class GroupPacker {
   static Result<GroupPacker> make(int level);
   // Packs the pages, FKT_GROUP_MAX_BYTES at most, into a group in `out`, which must have
   // group_bound() bytes. Returns the group's size (bytes), a multiple of FKT_FILE_ALIGN.
-  Result<std::size_t> pack(const GroupPlace& place, std::span<const ByteView> pages,
+  Result<std::size_t> pack(const GroupPosition& position, std::span<const ByteView> pages,
                            std::span<std::byte> out);
 
  private:
@@ -51,7 +51,7 @@ class GroupPacker {
 };
 
 // Changes the recording and first page in the header of a packed group.
-void place_group(std::span<std::byte> group, const GroupPlace& place);
+void place_group(std::span<std::byte> group, const GroupPosition& position);
 
 // Position of a group, as its header or the file's table (FKT_SEC_GROUPS) says.
 struct GroupRef {

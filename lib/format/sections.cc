@@ -92,7 +92,7 @@ class Walk {
     if (!read_at(file_, offset, section.header) || section.header.magic != FKT_SECTION_MAGIC) {
       return std::nullopt;
     }
-    section.stored = slice(file_, offset + sizeof section.header, section.header.stored_bytes);
+    section.stored = subview(file_, offset + sizeof section.header, section.header.stored_bytes);
     if (section.stored.size() < section.header.stored_bytes) return std::nullopt;
     return section;
   }
@@ -151,7 +151,7 @@ std::uint32_t section_checksum(fkt_section_header header, ByteView stored) {
 }
 
 SectionList walk_sections(ByteView file, std::uint64_t begin, std::uint64_t end, Closing closing) {
-  return Walk(slice(file, 0, end), begin, closing).run();
+  return Walk(subview(file, 0, end), begin, closing).run();
 }
 
 Status check_section(const Section& section) {

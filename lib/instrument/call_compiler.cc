@@ -16,7 +16,7 @@ namespace fkt {
 class CallCompiler {
  public:
   CallCompiler(const Instrument& instrument, const Prototype& function, const CallContext& context,
-               ArgumentLayout layout, CallNames::Place place = CallNames::Place::function,
+               ArgumentLayout layout, CallNames::PlaceKind place = CallNames::PlaceKind::function,
                const PointRecord* record = nullptr)
       : instrument_(instrument),
         function_(function),
@@ -92,7 +92,7 @@ class CallCompiler {
     Needs operator|(Needs other) const { return {entry || other.entry, exit || other.exit}; }
   };
 
-  bool is_user() const { return place_ == CallNames::Place::user; }
+  bool is_user() const { return place_ == CallNames::PlaceKind::user; }
   const ExpressionNode& node(std::uint32_t at) const { return instrument_.condition->nodes()[at]; }
   static bool is_test(const ExpressionNode& node) {
     return node.kind != Kind::conjunction && node.kind != Kind::disjunction &&
@@ -492,11 +492,11 @@ class CallCompiler {
     field.first_word = first_word;
     field.words = words;
     const Type type = names_.btf().type(fetch.type);
-    field.kind = fetch.is_text                             ? RecordedField::Kind::text
-                 : type.kind == TypeKind::pointer          ? RecordedField::Kind::address
-                 : place_ == CallNames::Place::instruction ? RecordedField::Kind::hexadecimal
-                 : fetch.is_signed                         ? RecordedField::Kind::signed_number
-                                                           : RecordedField::Kind::number;
+    field.kind = fetch.is_text                                 ? RecordedField::Kind::text
+                 : type.kind == TypeKind::pointer              ? RecordedField::Kind::address
+                 : place_ == CallNames::PlaceKind::instruction ? RecordedField::Kind::hexadecimal
+                 : fetch.is_signed                             ? RecordedField::Kind::signed_number
+                                                               : RecordedField::Kind::number;
     return field;
   }
 
@@ -512,7 +512,7 @@ class CallCompiler {
   const Prototype& function_;
   const ArgumentLayout layout_;
   const bool by_probe_;
-  const CallNames::Place place_;
+  const CallNames::PlaceKind place_;
   const PointRecord* const record_;
   const CallNames names_;
   const TestContext tests_context_;
@@ -532,7 +532,7 @@ class CallCompiler {
 Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype& function,
                                   const CallContext& context) {
   return CallCompiler(instrument, function, context, lay_out_arguments(context.btf, function),
-                      CallNames::Place::call)
+                      CallNames::PlaceKind::call)
       .compile();
 }
 
@@ -550,14 +550,14 @@ Result<CallPrograms> compile_entry(const Instrument& instrument, const Prototype
 
 Result<PointProgram> compile_instruction(const Instrument& instrument, const CallContext& context) {
   const Prototype none;
-  return CallCompiler(instrument, none, context, {}, CallNames::Place::instruction)
+  return CallCompiler(instrument, none, context, {}, CallNames::PlaceKind::instruction)
       .compile_at_once([](std::uint32_t) { return fkt_instruction_rules(); }, "an instruction");
 }
 
 Result<CallPrograms> compile_user_entry(const Instrument& instrument, const CallContext& context) {
   const Prototype none;
   Result<PointProgram> made =
-      CallCompiler(instrument, none, context, {}, CallNames::Place::user)
+      CallCompiler(instrument, none, context, {}, CallNames::PlaceKind::user)
           .compile_at_once([](std::uint32_t) { return fkt_user_rules(); },
                            context.probe_arguments != nullptr ? "a probe" : "a function's entry");
   if (!made) return made.error();
@@ -570,7 +570,7 @@ Result<CallPrograms> compile_user_entry(const Instrument& instrument, const Call
 
 Result<CallPrograms> compile_user_call(const Instrument& instrument, const CallContext& context) {
   const Prototype none;
-  return CallCompiler(instrument, none, context, {}, CallNames::Place::user).compile();
+  return CallCompiler(instrument, none, context, {}, CallNames::PlaceKind::user).compile();
 }
 
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
@@ -589,7 +589,7 @@ Result<PointProgram> compile_point(const Instrument& instrument, const Prototype
     layout.arguments.push_back({word, 1});
   }
   const auto arguments = static_cast<__u32>(point.arguments.size());
-  return CallCompiler(instrument, point, context, std::move(layout), CallNames::Place::function,
+  return CallCompiler(instrument, point, context, std::move(layout), CallNames::PlaceKind::function,
                       record)
       .compile_at_once([=](std::uint32_t bytes) { return fkt_point_rules(arguments, bytes); },
                        "a tracepoint");

@@ -300,7 +300,8 @@ void write_values(ProgramBuilder& builder, const HitTest& test, bool wanted) {
 }  // namespace
 
 bool CallNames::may_be_text(const HitValue& value) const {
-  if (place_ == Place::user) return value.source != HitValue::Source::context && !value.is_time();
+  if (place_ == PlaceKind::user)
+    return value.source != HitValue::Source::context && !value.is_time();
   return value.fetch.type != 0 && btf_.may_be_text(value.fetch.type);
 }
 
@@ -367,8 +368,8 @@ Result<HitValue> CallNames::user_argument(const FieldPath& path, TextRule text) 
 }
 
 Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const {
-  if (place_ == Place::user) return user_argument(path, text);
-  if (place_ == Place::instruction) {
+  if (place_ == PlaceKind::user) return user_argument(path, text);
+  if (place_ == PlaceKind::instruction) {
     if (path.root != kRegisterRoot) {
       return at_column(path.column,
                        "at an instruction, arguments are not known: ask for registers "
@@ -429,7 +430,7 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
 }
 
 Result<HitValue> CallNames::result(const FieldPath& path, TextRule text) const {
-  if (place_ == Place::user) {
+  if (place_ == PlaceKind::user) {
     Fetch start;
     start.index = FKT_CALL_RESULT;
     Result<Fetch> fetch = follow_words(std::move(start), path, 0, text);
@@ -496,7 +497,7 @@ Result<HitValue> CallNames::value(const FieldPath& path, TextRule text) const {
     return duration;
   }
   const CallName* const of_call = std::ranges::find(kCallNames, path.root, &CallName::name);
-  if (place_ == Place::call && of_call != std::end(kCallNames)) {
+  if (place_ == PlaceKind::call && of_call != std::end(kCallNames)) {
     HitValue value;
     value.source = of_call->source;
     value.fetch.index = of_call->word;

@@ -53,13 +53,13 @@ constexpr std::uint16_t kIp6Bytes = 16;
 class CallNames {
  public:
   // call: the whole of it, or its exit; function: an entry, or a tracepoint.
-  enum class Place : std::uint8_t { call, function, instruction, user };
+  enum class PlaceKind : std::uint8_t { call, function, instruction, user };
 
   // record: of a tracepoint; nullptr: it has none. values: those that are recorded, which say the
   // types of numbers in user programs. probe_arguments: of a user program's probe; nullptr: it is
   // none.
-  CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout, Place place,
-            const PointRecord* record, std::span<const FetchedValue> values,
+  CallNames(const Btf& btf, const Prototype& function, const ArgumentLayout& layout,
+            PlaceKind place, const PointRecord* record, std::span<const FetchedValue> values,
             const std::vector<UserArgument>* probe_arguments)
       : btf_(btf),
         function_(function),
@@ -94,7 +94,7 @@ class CallNames {
   const Btf& btf_;
   const Prototype& function_;
   const ArgumentLayout& layout_;
-  const Place place_;
+  const PlaceKind place_;
   const PointRecord* record_;
   const std::span<const FetchedValue> values_;
   const std::vector<UserArgument>* const probe_arguments_;

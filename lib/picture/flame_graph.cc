@@ -207,25 +207,25 @@ void FlamePicture::head(const FlameText& text) {
 
 // Draws parents before children, from left to right: the script's search relies on this order.
 void FlamePicture::boxes() {
-  struct Place {
+  struct Box {
     std::uint32_t number;
     double x;
     bool interrupt;
   };
-  std::vector<Place> open{{0, 0, false}};
+  std::vector<Box> open{{0, 0, false}};
   while (!open.empty()) {
-    const Place place = open.back();
+    const Box next = open.back();
     open.pop_back();
-    box(place.number, place.x, place.interrupt);
-    const auto& children = children_[place.number];
+    box(next.number, next.x, next.interrupt);
+    const auto& children = children_[next.number];
     double sum = 0;
     for (const std::uint32_t child : children) sum += share(nodes_[child]);
-    double x = place.x + sum;
+    double x = next.x + sum;
     for (auto child = children.rbegin(); child != children.rend(); ++child) {
       const double wide = share(nodes_[*child]);
       x -= wide;
       if (wide * kWidth < kNarrowest) continue;
-      open.push_back({*child, x, place.interrupt || tree_.label(nodes_[*child]) == "[interrupts]"});
+      open.push_back({*child, x, next.interrupt || tree_.label(nodes_[*child]) == "[interrupts]"});
     }
   }
 }

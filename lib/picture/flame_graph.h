@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "lib/base/time_format.h"
 #include "lib/calls/call_tree.h"
 
 namespace fkt {

@@ -31,16 +31,6 @@ namespace fkt {
 
 class BoundExpression {
  public:
-  // Binds the expression; `info` must outlive the result. Error (usage): an unknown field or name,
-  // or a value that the field cannot have.
-  static Result<BoundExpression> bind(const Expression& expression, const TraceInfo& info);
-
-  const std::string& text() const { return text_; }
-  bool whole_spans() const { return whole_spans_; }
-
- private:
-  friend class Binder;
-  friend class FilterPass;
   // The field with the asked name of events with this id whose key is one of these numbers.
   struct ValueField {
     std::uint16_t id = 0;
@@ -80,12 +70,25 @@ class BoundExpression {
     std::vector<const Field*> fields{};  // [0] is nullptr
     std::vector<ValueField> values{};    // argument: fields that depend on the event's key
     std::vector<NamedKey> keys{};        // name: of events that are no spans and named by a key
-    std::uint32_t slot = 0;              // name: index of the table in FilterPass
+    std::uint32_t slot = 0;              // name: its number among the nodes of Kind::name
   };
 
-  // Returns the field that the node asks for; nullptr: the event does not have it.
+  // Binds the expression; `info` must outlive the result. Error (usage): an unknown field or name,
+  // or a value that the field cannot have.
+  static Result<BoundExpression> bind(const Expression& expression, const TraceInfo& info);
+
+  const std::string& text() const { return text_; }
+  bool whole_spans() const { return whole_spans_; }
+  // Operands come before their operator, so the last node is the whole expression. Never empty.
+  const std::vector<Node>& nodes() const { return nodes_; }
+  std::uint32_t name_nodes() const { return names_; }  // how many are of Kind::name
+  std::uint64_t start() const { return start_; }       // from which Kind::time counts (ticks)
+  // Returns the field that the node, of Kind::argument, asks for; nullptr: the event does not have
+  // it.
   static const Field* field_of(const Node& node, const Event& event);
 
+ private:
+  friend class Binder;
   std::string text_;
   std::vector<Node> nodes_;
   std::uint32_t names_ = 0;  // number of nodes of Kind::name

@@ -33,7 +33,7 @@ enum class TokenKind {
   wrong
 };
 
-struct Token {
+struct ExpressionToken {
   TokenKind kind = TokenKind::end;
   std::string_view text;  // of a quoted text: without the quotes
   Comparison comparison = Comparison::equal;
@@ -49,9 +49,9 @@ class Lexer {
   Lexer(std::string_view text, ExpressionSyntax syntax, std::size_t first_column)
       : text_(text), of_hit_(syntax == ExpressionSyntax::hit), first_column_(first_column) {}
 
-  Token next() {
+  ExpressionToken next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) at_++;
-    Token token;
+    ExpressionToken token;
     token.column = at_ + first_column_;
     if (at_ == text_.size()) return token;
     const char c = text_[at_];
@@ -83,7 +83,7 @@ class Lexer {
   // Takes the characters from `at_` on for which belongs(their place) is true; the first one
   // belongs.
   template <class Belongs>
-  Token run(Token token, Belongs belongs) {
+  ExpressionToken run(ExpressionToken token, Belongs belongs) {
     std::size_t end = at_ + 1;
     while (end < text_.size() && belongs(end)) end++;
     token.text = text_.substr(at_, end - at_);
@@ -91,7 +91,7 @@ class Lexer {
     return token;
   }
 
-  Token quoted(Token token) {
+  ExpressionToken quoted(ExpressionToken token) {
     const std::size_t end = text_.find(text_[at_], at_ + 1);
     token.kind = end == text_.npos ? TokenKind::unclosed : TokenKind::text;
     token.text = text_.substr(at_ + 1, end == text_.npos ? text_.npos : end - at_ - 1);
@@ -99,7 +99,7 @@ class Lexer {
     return token;
   }
 
-  Token sign(Token token) {
+  ExpressionToken sign(ExpressionToken token) {
     struct Sign {
       std::string_view text;
       TokenKind kind;
@@ -142,12 +142,12 @@ class Lexer {
   std::size_t at_ = 0;
 };
 
-std::string shown(const Token& token) {
+std::string shown(const ExpressionToken& token) {
   return token.kind == TokenKind::end ? "the end" : "\"" + std::string(token.text) + "\"";
 }
 
 // Parses "-ENOENT". Returns the error number without its sign.
-Result<std::uint64_t> error_number(const Token& token) {
+Result<std::uint64_t> error_number(const ExpressionToken& token) {
   const std::string_view name = token.text.substr(1);
   std::vector<std::string> names;
   for (std::int64_t number = 1; number <= kLastError; number++) {
@@ -160,7 +160,7 @@ Result<std::uint64_t> error_number(const Token& token) {
                    "no error is called \"" + std::string(name) + "\"" + did_you_mean(name, names));
 }
 
-Result<Literal> number_of(const Token& token) {
+Result<Literal> number_of(const ExpressionToken& token) {
   Literal value;
   std::string_view digits = token.text;
   value.negative = digits.starts_with('-');
@@ -373,7 +373,7 @@ class ExpressionParser {
 
   Lexer lexer_;
   bool of_hit_;
-  Token token_;
+  ExpressionToken token_;
   Expression expression_;
   std::optional<Error> error_;
 };

@@ -187,7 +187,7 @@ CpuStream::Loaded CpuStream::begin_page(const Page& page) {
   decoder_ = PageDecoder(data_->table, page);
   keep_ = page.keep;
   page_offset_ = page.offset;
-  place_ = {next_page_ - 1, h.first_clock, h.end_clock};
+  current_page_ = {next_page_ - 1, h.first_clock, h.end_clock};
   data_->set_lost(h.cpu, h.lost);
   if (!before.gap) return Loaded::page;
   event_ = {h.first_clock, h.cpu, h.pid, FKT_W_LOST, 0, {}, page.offset};

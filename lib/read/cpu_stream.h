@@ -56,11 +56,11 @@ class CpuStream {
   }
 
   // The page that contains the event, or follows the gap.
-  struct Place {
-    std::size_t page = 0;  // index among the CPU's pages
+  struct CurrentPage {
+    std::size_t index = 0;  // among the CPU's pages
     std::uint64_t first_clock = 0, end_clock = 0;
   };
-  const Place& place() const { return place_; }
+  const CurrentPage& current_page() const { return current_page_; }
   // Number of words of the page up to the end of the event; nullopt within a pair, in a gap, and
   // before the first page.
   std::optional<std::uint32_t> position() const {
@@ -108,7 +108,7 @@ class CpuStream {
   std::uint64_t last_before_ = 0;  // the CPU's last event before the page (ticks); 0: not known
   PageSequence sequence_;          // of the pages that were read
   std::uint64_t page_offset_ = 0;
-  Place place_;
+  CurrentPage current_page_;
 };
 
 }  // namespace fkt

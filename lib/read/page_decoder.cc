@@ -68,7 +68,7 @@ WordTable::WordTable(const Catalogue& catalogue) {
 
 Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
                         std::uint64_t recording) {
-  return check_page_bytes(slice(file, offset, page_bytes), offset, page_bytes, recording);
+  return check_page_bytes(subview(file, offset, page_bytes), offset, page_bytes, recording);
 }
 
 Result<Page> check_page_header(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
@@ -79,8 +79,8 @@ Result<Page> check_page_header(ByteView bytes, std::uint64_t offset, std::uint32
                           ? "the file ends within it"
                           : header_fault(page.header, page_bytes, recording);
   if (fault) return damaged_page(offset, std::string(": ") + fault);
-  page.words =
-      as_words(slice(bytes, page.header.header_bytes, page.header.used - page.header.header_bytes));
+  page.words = as_words(
+      subview(bytes, page.header.header_bytes, page.header.used - page.header.header_bytes));
   page.words_end = offset + page.header.used;
   return page;
 }

@@ -103,7 +103,7 @@ Error PageSource::hole(std::size_t next) const {
 }
 
 Result<PageBytes> PageSource::bytes(std::uint64_t offset) const {
-  if (!cache_) return PageBytes{slice(file_, offset, page_bytes_), {}};
+  if (!cache_) return PageBytes{subview(file_, offset, page_bytes_), {}};
   const std::uint64_t number = (offset - begin_) / page_bytes_;
   const auto next = std::ranges::upper_bound(groups_, number, {}, &GroupRef::first_page);
   const auto index = static_cast<std::size_t>(next - groups_.begin());
@@ -115,7 +115,7 @@ Result<PageBytes> PageSource::bytes(std::uint64_t offset) const {
   const Result<Unpacked>& unpacked = *slot->unpacked;
   if (!unpacked) return unpacked.error();
   const std::uint64_t inside = (number - group.first_page) * page_bytes_;
-  return PageBytes{slice(unpacked->view(), inside, page_bytes_), slot};
+  return PageBytes{subview(unpacked->view(), inside, page_bytes_), slot};
 }
 
 void PageSource::remember(std::size_t pages) {

@@ -123,10 +123,12 @@ class Trace {
   std::uint64_t tail_offset() const;
   // Returns the whole mapped file, for copying its sections.
   std::span<const std::byte> file() const;
+  // Returns what CpuStream and PagesAhead are made from: for what merges the CPUs by itself instead
+  // of iterating events(). It counts its events in integrity() as events() does, so the same rule
+  // holds: only one thread at a time.
+  TraceData& data() const { return *data_; }
 
  private:
-  friend class Scanner;  // these read the pages as EventRange does
-  friend class BurstMerge;
   explicit Trace(std::unique_ptr<TraceData> data);
   static Result<Trace> opened(MappedFile file, const std::string& name);
   std::unique_ptr<TraceData> data_;

@@ -141,7 +141,7 @@ void EventDump::wide(TextWriter& out, const Event& event, std::string_view now,
   out.hex_digits(code(event), 4);
 }
 
-void EventDump::line(TextWriter& out, const Event& event, const Analysis::Place& place) const {
+void EventDump::line(TextWriter& out, const Event& event, const Analysis::Found& place) const {
   if (event.id == FKT_W_LOST) return gap(out, event);
   // The part of fixed width is formatted in one piece, because a dump has very many lines.
   const std::size_t fixed = kFixed + (codes_ ? kCodeWidth : 0);
@@ -167,7 +167,7 @@ void EventDump::line(TextWriter& out, const Event& event, const Analysis::Place&
   out.put('\n');
 }
 
-void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::Place& place) const {
+void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::Found& place) const {
   out.put("{\"time\":");
   time_.put(out, since_start(event.clock));
   out.put(",\"cpu\":");

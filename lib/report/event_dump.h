@@ -25,9 +25,9 @@ class EventDump {
   // Writes an event: time since the recording's start, time since the previous event of the same
   // CPU, CPU, the thread's number and name, the code, the event's name indented by the depth of
   // open calls, arguments. A gap is a line of its own.
-  void line(TextWriter& out, const Event& event, const Analysis::Place& place) const;
+  void line(TextWriter& out, const Event& event, const Analysis::Found& place) const;
   // Writes an event as one JSON object on a line; its keys are described in fkt_print(1).
-  void json_line(TextWriter& out, const Event& event, const Analysis::Place& place) const;
+  void json_line(TextWriter& out, const Event& event, const Analysis::Found& place) const;
 
  private:
   void gap(TextWriter& out, const Event& event) const;

@@ -191,7 +191,7 @@ void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t nu
   }
 }
 
-void EventFormat::text(TextWriter& out, const Event& event, const Step& step) const {
+void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step) const {
   name(out, event);
   const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) return;

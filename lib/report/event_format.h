@@ -20,7 +20,7 @@ class EventFormat {
 
   // Writes "sys_openat", "irq 14 ide0" or "switch state=S, next=730 find"; for an exit also the
   // call's duration.
-  void text(TextWriter& out, const Event& event, const Step& step) const;
+  void text(TextWriter& out, const Event& event, const SpanStep& step) const;
   // Write only the name; and the arguments as members of a JSON object:
   // "next":730,"next_name":"find".
   void name(TextWriter& out, const Event& event) const;

@@ -133,9 +133,9 @@ void Builder::head() {
 }
 
 void Builder::cpus() {
-  for (std::uint32_t cpu = 0; cpu < a_.states().cpus(); cpu++) {
-    const CpuStateTimes& times = a_.states().cpu(cpu);
-    if (!a_.states().seen(cpu) && all(times) == 0) continue;
+  for (std::uint32_t cpu = 0; cpu < a_.cpu_accounting().cpus(); cpu++) {
+    const CpuStateTimes& times = a_.cpu_accounting().cpu(cpu);
+    if (!a_.cpu_accounting().seen(cpu) && all(times) == 0) continue;
     if (a_.selection().cpu && *a_.selection().cpu != cpu) continue;
     out_.cpus.push_back({cpu, times});
     add(out_.times, times);
@@ -148,9 +148,9 @@ void Builder::processes() {
   // By leader, whose row has the times of all its threads.
   std::map<TaskIndex, Summary::ProcessRow> rows;
   for (TaskIndex task = 0; task < tasks.size(); task++) {
-    const CpuStateTimes& times = a_.states().task(task);
+    const CpuStateTimes& times = a_.cpu_accounting().task(task);
     if (!tasks[task].member) continue;  // a filter hides most of it
-    if (all(times) == 0 && a_.states().runs(task) == 0) continue;
+    if (all(times) == 0 && a_.cpu_accounting().runs(task) == 0) continue;
     const TaskIndex leader = tasks[task].leader;
     const auto [place, fresh] = rows.try_emplace(leader);
     Summary::ProcessRow& row = place->second;
@@ -164,7 +164,7 @@ void Builder::processes() {
       row.threads++;
     }
     add(row.times, times);
-    row.runs += a_.states().runs(task);
+    row.runs += a_.cpu_accounting().runs(task);
     if (row.kernel && tasks.name(task).starts_with(kDrainName)) out_.drain_ticks += all(times);
     if (row.recorder) out_.recorder_ticks += all(times);
   }

@@ -3,7 +3,7 @@
 
 namespace fkt {
 
-struct BurstApplier::Place {
+struct BurstApplier::Target {
   TaskIndex index;
   std::uint32_t number;  // of the CPU
   bool counts;
@@ -23,55 +23,57 @@ struct BurstApplier::Place {
 bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
                          std::span<const ChildRecord> loose) {
   const TaskIndex index = burst.pid == 0 ? tasks_.find_idle(cpu) : tasks_.find(burst.pid);
-  if (index == kNoTask || cpu >= states_.cpus_.size()) return false;
+  CpuAccounting::Cpu* const known = cpu_accounting_.find(cpu);
+  if (index == kNoTask || known == nullptr) return false;
   const std::optional<bool> counts = window_.whole(cpu, burst.from, burst.to);
   if (!counts) return false;
-  Place place{index,
-              cpu,
-              *counts,
-              tasks_[index],
-              spans_.state(index),
-              spans_.cpu(cpu),
-              states_.cpus_[cpu],
-              states_.times(index),
-              loose};
-  if (!fits(burst, place)) return false;
-  arrive(burst, place);
+  Target target{index,
+                cpu,
+                *counts,
+                tasks_[index],
+                spans_.state(index),
+                spans_.cpu(cpu),
+                *known,
+                cpu_accounting_.times(index),
+                loose};
+  if (!fits(burst, target)) return false;
+  arrive(burst, target);
   if (burst.exits) {
-    spend(burst.before, 0, burst.exit, place);
-    exit_call(burst, place);
+    spend(burst.before, 0, burst.exit, target);
+    exit_call(burst, target);
   }
-  spend(burst.between, burst.calls, burst.enters ? burst.entry : burst.to, place);
+  spend(burst.between, burst.calls, burst.enters ? burst.entry : burst.to, target);
   if (burst.enters) {
-    enter_call(burst, place);
-    spend(burst.behind, 0, burst.to, place);
+    enter_call(burst, target);
+    spend(burst.behind, 0, burst.to, target);
   }
-  if (burst.leave != 0) leave(burst, place);
+  if (burst.leave != 0) leave(burst, target);
   return true;
 }
 
 // Returns true if the open spans and the known state of task and CPU allow to apply the burst as a
 // whole.
-inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
-  const SpanTracker::TaskSpans& task = place.task;
-  if ((place.info.freed && place.info.left_dead) || !place.cpu.seen ||
-      place.cpu.charged > burst.from) {
+inline bool BurstApplier::fits(const Burst& burst, const Target& target) const {
+  const SpanTracker::TaskSpans& task = target.task;
+  if ((target.info.freed && target.info.left_dead) || !target.cpu.seen ||
+      target.cpu.charged > burst.from) {
     return false;
   }
-  if (follows_states_ && place.index != place.cpu.runs.task) return false;
+  if (follows_states_ && target.index != target.cpu.runs.task) return false;
   // While another CPU is in a gap, SpanTracker handles a task that is switched out differently
   // (SpanTracker::begin_gap()).
   if (burst.leave != 0 && spans_.in_gap()) return false;
   // Another task runs than the known one, so the CPU's interrupts have ended unseen: this is
   // handled only event by event.
-  if (place.interrupts.depth > 0 && place.index != place.cpu.runs.task &&
-      place.index != place.cpu.runs.left) {
+  if (target.interrupts.depth > 0 && target.index != target.cpu.runs.task &&
+      target.index != target.cpu.runs.left) {
     return false;
   }
   // The time of a filtered task's calls is charged to no task.
-  if (burst.between.called != 0 && !place.info.member && place.interrupts.depth == 0) return false;
-  const std::size_t open = task.stack.depth + place.interrupts.depth;
-  const bool ordinary = place.info.member && !place.info.idle;
+  if (burst.between.called != 0 && !target.info.member && target.interrupts.depth == 0)
+    return false;
+  const std::size_t open = task.stack.depth + target.interrupts.depth;
+  const bool ordinary = target.info.member && !target.info.idle;
   if (burst.exits) {
     return ordinary && open == 1 && task.stack.depth == 1 && is_syscall(task.stack.spans[0].kind);
   }
@@ -82,141 +84,140 @@ inline bool BurstApplier::fits(const Burst& burst, const Place& place) const {
 }
 
 // Charges the time up to the burst's first event, as CpuAccounting::advance() does.
-inline void BurstApplier::arrive(const Burst& burst, Place& place) {
-  CpuAccounting::Cpu& cpu = place.cpu;
-  const CpuRuns::Shown shown = cpu.runs.arrive(place.index);
+inline void BurstApplier::arrive(const Burst& burst, Target& target) {
+  CpuAccounting::Cpu& cpu = target.cpu;
+  const CpuRuns::Shown shown = cpu.runs.arrive(target.index);
   if (shown != CpuRuns::Shown::no_change) {
     if (shown != CpuRuns::Shown::new_task) {
-      return states_.advance(place.number, burst.from, place.index);
+      return cpu_accounting_.advance(target.number, burst.from, target.index);
     }
-    SpanTracker::resume(place.task, place.number, cpu.last);
-    place.times.runs += place.counts;
+    SpanTracker::resume(target.task, target.number, cpu.last);
+    target.times.runs += target.counts;
   }
   if (burst.from > cpu.charged) {
-    const std::uint64_t selected = window_.part(place.number, cpu.charged, burst.from);
-    give(place, burst.from - cpu.charged, selected);
+    const std::uint64_t selected = window_.part(target.number, cpu.charged, burst.from);
+    give(target, burst.from - cpu.charged, selected);
     cpu.charged = burst.from;
   }
   cpu.last = burst.from;
 }
 
 // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
-inline void BurstApplier::give(Place& place, std::uint64_t ticks, std::uint64_t selected) {
-  // Time that goes to states_.give() is reported by SpanTracker.
-  SpanTracker::TaskSpans& task = place.task;
-  if (place.interrupts.depth > 0 || !place.info.member) {
-    return states_.give(place.number, place.cpu, place.index, ticks, selected);
+inline void BurstApplier::give(Target& target, std::uint64_t ticks, std::uint64_t selected) {
+  // Time that goes to cpu_accounting_.give() is reported by SpanTracker.
+  SpanTracker::TaskSpans& task = target.task;
+  if (target.interrupts.depth > 0 || !target.info.member) {
+    return cpu_accounting_.give(target.number, target.cpu, target.index, ticks, selected);
   }
   if (task.stack.depth > 0) {
     if (is_user(task.stack.top().kind)) {
-      return states_.give(place.number, place.cpu, place.index, ticks, selected);
+      return cpu_accounting_.give(target.number, target.cpu, target.index, ticks, selected);
     }
     OpenSpan& call = task.stack.top();
     call.own += ticks;
     call.own_selected += selected;
-    place.add(CpuState::system, selected);
-    tell(&call, CpuState::system, selected, place);
-  } else if (place.info.idle) {
-    place.add(CpuState::idle, selected);
-  } else if (!place.info.kernel && task.mode == SpanTracker::Mode::user) {
-    place.add(CpuState::user, selected);
-    tell(nullptr, CpuState::user, selected, place);
+    target.add(CpuState::system, selected);
+    tell(&call, CpuState::system, selected, target);
+  } else if (target.info.idle) {
+    target.add(CpuState::idle, selected);
+  } else if (!target.info.kernel && task.mode == SpanTracker::Mode::user) {
+    target.add(CpuState::user, selected);
+    tell(nullptr, CpuState::user, selected, target);
   } else {
-    states_.give(place.number, place.cpu, place.index, ticks, selected);
+    cpu_accounting_.give(target.number, target.cpu, target.index, ticks, selected);
   }
 }
 
 // Charges the time of a part of the burst that ends at `to` (ticks). calls: time of whole system
 // calls in it (ticks).
 inline void BurstApplier::spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to,
-                                Place& place) {
-  CpuAccounting::Cpu& cpu = place.cpu;
+                                Target& target) {
+  CpuAccounting::Cpu& cpu = target.cpu;
   const std::uint64_t ticks = to - cpu.last;
   cpu.charged = cpu.last = to;
-  if (part.end_loose != part.first_loose) add_children(part, place);
+  if (part.end_loose != part.first_loose) add_children(part, target);
   if (ticks == 0) return;
   const std::uint64_t rest = ticks - part.irq - part.softirq - part.called - calls;
-  if (place.counts && rest != ticks) {
-    place.add(CpuState::irq, part.irq);
-    place.add(CpuState::softirq, part.softirq);
-    tell(nullptr, CpuState::irq, part.irq + part.softirq, place);
-    place.add(CpuState::system, calls);
-    if (part.called > 0) add_called(part.called, place);
+  if (target.counts && rest != ticks) {
+    target.add(CpuState::irq, part.irq);
+    target.add(CpuState::softirq, part.softirq);
+    tell(nullptr, CpuState::irq, part.irq + part.softirq, target);
+    target.add(CpuState::system, calls);
+    if (part.called > 0) add_called(part.called, target);
   }
-  if (rest > 0) give(place, rest, place.counts ? rest : 0);
+  if (rest > 0) give(target, rest, target.counts ? rest : 0);
 }
 
 inline void BurstApplier::tell(const OpenSpan* call, CpuState state, std::uint64_t ticks,
-                               const Place& place) const {
+                               const Target& target) const {
   if (observer_ != nullptr && ticks > 0) [[unlikely]]
-    observer_->charge(call, place.index, state, ticks);
+    observer_->charge(call, target.index, state, ticks);
 }
 
 // Charges the time of what was called outside of the burst's own interrupts.
-void BurstApplier::add_called(std::uint64_t ticks, Place& place) {
-  const bool interrupt = place.interrupts.depth > 0;
-  place.add(interrupt ? SpanTracker::interrupt_state(place.interrupts) : CpuState::system, ticks);
+void BurstApplier::add_called(std::uint64_t ticks, Target& target) {
+  const bool interrupt = target.interrupts.depth > 0;
+  target.add(interrupt ? SpanTracker::interrupt_state(target.interrupts) : CpuState::system, ticks);
 }
 
 // Adds the spans of this part to the children of the innermost open span.
-void BurstApplier::add_children(const Burst::Part& part, Place& place) {
-  SpanTracker::Stack& around = place.interrupts.depth > 0 ? place.interrupts : place.task.stack;
+void BurstApplier::add_children(const Burst::Part& part, Target& target) {
+  SpanTracker::Stack& around = target.interrupts.depth > 0 ? target.interrupts : target.task.stack;
   if (around.depth == 0) return;
   around.top().sub += part.called;
   for (std::uint32_t i = part.first_loose; i < part.end_loose; i++) {
-    const ChildRecord& child = place.loose[i];
+    const ChildRecord& child = target.loose[i];
     around.top().children.add(child.type, child.count, child.ticks);
   }
 }
 
-inline void BurstApplier::exit_call(const Burst& burst, Place& place) {
-  SpanTracker::TaskSpans& task = place.task;
+inline void BurstApplier::exit_call(const Burst& burst, Target& target) {
+  SpanTracker::TaskSpans& task = target.task;
   task.stack.depth--;
   if (observer_ != nullptr) {
-    SpanPlace end;
+    SpanPosition end;
     end.clock = burst.exit;
-    end.cpu = place.number;
+    end.cpu = target.number;
     end.pid = burst.pid;
-    end.task = place.index;
+    end.task = target.index;
     observer_->end(task.stack.spans[task.stack.depth], Outcome::complete, end);
   }
-  profile_.closed(task.stack.spans[task.stack.depth], Outcome::complete, burst.exit, place.counts);
-  task.mode = SpanTracker::Mode::user;
-  task.from_fork = task.gap = false;
+  profile_.closed(task.stack.spans[task.stack.depth], Outcome::complete, burst.exit, target.counts);
+  SpanTracker::in_user_mode(task);
 }
 
-inline void BurstApplier::enter_call(const Burst& burst, Place& place) {
-  OpenSpan& span = place.task.stack.push();
+inline void BurstApplier::enter_call(const Burst& burst, Target& target) {
+  OpenSpan& span = target.task.stack.push();
   span.type = burst.entry_type;
   span.kind = burst.entry_kind;
   span.match = burst.entry_number;
   span.begin = burst.entry;
-  span.selected = place.counts;
+  span.selected = target.counts;
   span.of_cpu = false;
-  if (place.counts) profile_.opened(span.type);
+  if (target.counts) profile_.opened(span.type);
 }
 
 // The burst's last event, the switch.
-inline void BurstApplier::leave(const Burst& burst, Place& place) {
+inline void BurstApplier::leave(const Burst& burst, Target& target) {
   if (burst.leave == FKT_E_SWITCH_X || burst.leave == FKT_E_SWITCH_Z ||
-      place.interrupts.depth > 0) {
+      target.interrupts.depth > 0) {
     Event event;
     event.clock = burst.to;
-    event.cpu = place.number;
+    event.cpu = target.number;
     event.pid = burst.pid;
     event.id = burst.leave;
     event.arg = burst.next;
-    tasks_.apply(event, place.index);
-    Step step;
-    spans_.apply(event, place.index, false, step);
+    tasks_.apply(event, target.index);
+    SpanStep step;
+    spans_.apply(event, target.index, false, step);
   } else {
-    place.task.off = SpanTracker::switched_out(burst.leave);
-    place.task.since = burst.to;
+    target.task.off = SpanTracker::switched_out(burst.leave);
+    target.task.since = burst.to;
   }
-  // idle() and by_tid() may add a task and so move the array that place.info points into: it must
+  // idle() and by_tid() may add a task and so move the array that target.info points into: it must
   // not be used from here on.
-  const TaskIndex next = burst.next == 0 ? tasks_.idle(place.number) : tasks_.by_tid(burst.next);
-  place.cpu.runs.switches(place.index, next);
+  const TaskIndex next = burst.next == 0 ? tasks_.idle(target.number) : tasks_.by_tid(burst.next);
+  target.cpu.runs.switches(target.index, next);
 }
 
 }  // namespace fkt

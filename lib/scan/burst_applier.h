@@ -21,7 +21,7 @@ class BurstApplier {
         observer_(observer),
         tasks_(parts.tasks),
         spans_(parts.spans),
-        states_(parts.states),
+        cpu_accounting_(parts.cpu_accounting),
         profile_(parts.profile),
         window_(parts.window) {}
 
@@ -31,24 +31,24 @@ class BurstApplier {
   bool apply(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
 
  private:
-  struct Place;  // references to the state of the task and the CPU, looked up once
-  bool fits(const Burst& burst, const Place& place) const;
-  void arrive(const Burst& burst, Place& place);
-  void spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to, Place& place);
-  void give(Place& place, std::uint64_t ticks, std::uint64_t selected);
-  static void add_called(std::uint64_t ticks, Place& place);
-  void add_children(const Burst::Part& part, Place& place);
-  void exit_call(const Burst& burst, Place& place);
-  void enter_call(const Burst& burst, Place& place);
-  void leave(const Burst& burst, Place& place);
+  struct Target;  // references to the state of the task and the CPU, looked up once
+  bool fits(const Burst& burst, const Target& target) const;
+  void arrive(const Burst& burst, Target& target);
+  void spend(const Burst::Part& part, std::uint64_t calls, std::uint64_t to, Target& target);
+  void give(Target& target, std::uint64_t ticks, std::uint64_t selected);
+  static void add_called(std::uint64_t ticks, Target& target);
+  void add_children(const Burst::Part& part, Target& target);
+  void exit_call(const Burst& burst, Target& target);
+  void enter_call(const Burst& burst, Target& target);
+  void leave(const Burst& burst, Target& target);
 
-  void tell(const OpenSpan* call, CpuState state, std::uint64_t ticks, const Place& place) const;
+  void tell(const OpenSpan* call, CpuState state, std::uint64_t ticks, const Target& target) const;
 
   const bool follows_states_;
   BurstObserver* const observer_;
   Tasks& tasks_;
   SpanTracker& spans_;
-  CpuAccounting& states_;
+  CpuAccounting& cpu_accounting_;
   Profile& profile_;
   const Window& window_;
 };

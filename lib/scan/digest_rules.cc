@@ -15,20 +15,6 @@ bool sets_thread(const EventType& type) {
   return (type.id & ~0xfU) == FKT_E_SWITCH_R && type.words;
 }
 
-bool changes_tasks(std::uint16_t id) {
-  switch (id) {
-    case FKT_E_MASK:
-    case FKT_E_FORK:
-    case FKT_E_EXEC:
-    case FKT_E_EXIT:
-    case FKT_E_PID_FREE:
-    case FKT_E_RENAME:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 // Returns the entry of an event. Unusual events get Op::alone: Analysis handles them one by one.
@@ -44,7 +30,7 @@ DigestRules::Entry DigestRules::entry(const EventType& type, const SpanKinds& ki
     if (is_switch(type.id)) return entry;
     if (type.id == FKT_E_FAULT_USER) {
       entry.op = Op::fault;
-    } else if (!changes_tasks(type.id)) {
+    } else if (!describes_task(type.id) && type.id != FKT_E_MASK) {
       entry.op = Op::point;
     }
     return entry;

@@ -17,11 +17,12 @@ constexpr std::uint64_t kProgressEvents = 1 << 18;
 constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
 
 // The stream of one CPU: events, and bursts (lib/scan/burst.h) where its page has a digest.
-class Lane {
+class BurstStream {
  public:
   // checkpoint: the state at which the scan begins; nullptr: it begins at the recording's start.
-  Lane(TraceData& data, DigestPool& pool, std::uint32_t cpu,
-       const std::vector<std::uint32_t>& pages, const Checkpoint* checkpoint, std::uint64_t to)
+  BurstStream(TraceData& data, DigestPool& pool, std::uint32_t cpu,
+              const std::vector<std::uint32_t>& pages, const Checkpoint* checkpoint,
+              std::uint64_t to)
       : stream_(data, pages, checkpoint != nullptr ? checkpoint->from : 0, to,
                 data.info.checkpoint ? checkpoint : nullptr),
         pool_(pool),
@@ -40,14 +41,14 @@ class Lane {
   // page.
   template <class Ask>
   bool counted(Ask ask) {
-    if (counted_page_ != stream_.place().page) [[unlikely]] {
-      counted_page_ = stream_.place().page;
-      counted_ = ask(cpu_, stream_.place());
+    if (counted_page_ != stream_.current_page().index) [[unlikely]] {
+      counted_page_ = stream_.current_page().index;
+      counted_ = ask(cpu_, stream_.current_page());
     }
     return counted_;
   }
   std::uint32_t cpu() const { return cpu_; }
-  // The time by which the merge orders lanes: of the event, or of the burst's last event.
+  // The time by which the merge orders streams: of the event, or of the burst's last event.
   std::uint64_t clock() const { return burst_ != nullptr ? burst_->to : event().clock; }
   std::span<const ChildRecord> loose() const {
     return digest_->loose.part(0, digest_->loose.size());
@@ -69,7 +70,7 @@ class Lane {
         return true;
       catch_up();
     }
-    if ((!page_ || *page_ != stream_.place().page) && !stream_.in_gap()) [[unlikely]]
+    if ((!page_ || *page_ != stream_.current_page().index) && !stream_.in_gap()) [[unlikely]]
       enter_page();
     if (at_burst()) {
       burst_ = &digest_->bursts[next_burst_];
@@ -101,7 +102,7 @@ class Lane {
   // Called after the page's first event, when the pool has been asked for all pages that begin
   // before it, as the merge goes by time. Releases the CPU's earlier pages.
   void enter_page() {
-    const std::size_t entered = stream_.place().page;
+    const std::size_t entered = stream_.current_page().index;
     for (std::size_t page = page_.value_or(0); page < entered; page++) pool_.release(pages_[page]);
     page_ = entered;
     next_burst_ = 0;
@@ -165,7 +166,7 @@ class Scanner::Events {
 
   void run(std::uint64_t until) {
     for (; next_ != events_.end() && next_->clock < until && !progress_.stopped(); ++next_) {
-      const Analysis::Place& place = analysis_.add(*next_);
+      const Analysis::Found& place = analysis_.add(*next_);
       if (activity_ != nullptr) activity_->add(*next_, place);
       progress_.count(1);
     }
@@ -195,7 +196,7 @@ class Scanner::Merge {
         pool_(data, types_, wanted(), analysis.profile().keeps_histograms(),
               options_.activity != nullptr, options_.threads) {
     data_.integrity.events = 0;
-    open_lanes();
+    open_streams();
   }
 
   void run(std::uint64_t until) {
@@ -204,7 +205,9 @@ class Scanner::Merge {
   void finish() { pool_.add_to(analysis_.parts().profile); }
 
  private:
-  static MergeSource<Lane> waiting(Lane& lane) { return {lane.clock(), lane.cpu(), &lane}; }
+  static MergeSource<BurstStream> waiting(BurstStream& stream) {
+    return {stream.clock(), stream.cpu(), &stream};
+  }
 
   std::uint64_t end_of_slice() const {
     const std::uint64_t to = end_of_scan(analysis_, options_);
@@ -233,79 +236,80 @@ class Scanner::Merge {
     };
   }
 
-  void open_lanes() {
-    lanes_.reserve(data_.by_cpu.size());  // heap_ points into it: no reallocation from here on
+  void open_streams() {
+    streams_.reserve(data_.by_cpu.size());  // heap_ points into it: no reallocation from here on
     types_.update(analysis_.types());
     for (const auto& [cpu, pages] : data_.by_cpu) {
-      Lane& lane = lanes_.emplace_back(data_, pool_, cpu, pages, checkpoint(), to_);
-      if (lane.start()) heap_.push_back(waiting(lane));
+      BurstStream& stream = streams_.emplace_back(data_, pool_, cpu, pages, checkpoint(), to_);
+      if (stream.start()) heap_.push_back(waiting(stream));
     }
     make_least_heap(heap_);
   }
 
   void step() {
-    Lane& lane = *heap_.front().source;
-    if (const Burst* burst = lane.burst()) {
-      if (burst->leave != 0 && disturbed(*burst, lane)) {
-        take_apart(lane);
+    BurstStream& stream = *heap_.front().source;
+    if (const Burst* burst = stream.burst()) {
+      if (burst->leave != 0 && disturbed(*burst, stream)) {
+        take_apart(stream);
         return rebuild();
       }
-      const bool follows = options_.bursts != nullptr && options_.bursts->follows(task_of(lane));
-      if (follows && !is_known_by_sums(lane)) {
-        take_apart(lane);
+      const bool follows = options_.bursts != nullptr && options_.bursts->follows(task_of(stream));
+      if (follows && !is_known_by_sums(stream)) {
+        take_apart(stream);
         return rebuild();
       }
       disown(*burst);
       const bool taken =
-          analysis_.knows(lane.cpu()) && applier_.apply(*burst, lane.cpu(), lane.loose());
+          analysis_.knows(stream.cpu()) && applier_.apply(*burst, stream.cpu(), stream.loose());
       if (taken) {
-        analysis_.applied(lane.cpu(), burst->to, burst->events);
+        analysis_.applied(stream.cpu(), burst->to, burst->events);
         count(burst->events);
-        if (options_.activity != nullptr) tell(*burst, lane.cpu());
-        if (follows) charge_calls(lane);
+        if (options_.activity != nullptr) tell(*burst, stream.cpu());
+        if (follows) charge_calls(stream);
       }
-      return go_on(lane, taken ? lane.next() : lane.take_apart());
+      return go_on(stream, taken ? stream.next() : stream.take_apart());
     }
-    const Event& event = lane.event();
-    if (disturbs(event) && take_apart_others(lane)) return;
-    const bool counted = lane.counted([this](std::uint32_t cpu, const CpuStream::Place& page) {
-      return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
-    });
+    const Event& event = stream.event();
+    if (disturbs(event) && take_apart_others(stream)) return;
+    const bool counted =
+        stream.counted([this](std::uint32_t cpu, const CpuStream::CurrentPage& page) {
+          return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
+        });
     const TaskIndex running = analysis_.follow(event, !counted);
     if (options_.activity != nullptr) options_.activity->add(event, running);
     types_.update(analysis_.types());
     if (!event.is_gap()) count(!is_made_begin(event.id));
-    go_on(lane, lane.next());
+    go_on(stream, stream.next());
   }
 
-  TaskIndex task_of(const Lane& lane) const {
+  TaskIndex task_of(const BurstStream& stream) const {
     const Tasks& tasks = analysis_.tasks();
-    const std::uint32_t pid = lane.burst()->pid;
-    return pid == 0 ? tasks.find_idle(lane.cpu()) : tasks.find(pid);
+    const std::uint32_t pid = stream.burst()->pid;
+    return pid == 0 ? tasks.find_idle(stream.cpu()) : tasks.find(pid);
   }
 
   // Returns whether the observer needs only the sums of the burst's calls: it wants no end of a
   // call, and the burst has no functions, which may have been called in an interrupt.
-  bool is_known_by_sums(const Lane& lane) const {
+  bool is_known_by_sums(const BurstStream& stream) const {
     const auto by_sums = [this](const auto& span) {
       const SpanKind kind = analysis_.types()[span.type].kind;
       if (is_syscall(kind)) return !options_.bursts->wants(span.ticks);
       return on_cpu(kind);
     };
-    return std::ranges::all_of(lane.spans(), by_sums) &&
-           std::ranges::all_of(lane.nested(), by_sums);
+    return std::ranges::all_of(stream.spans(), by_sums) &&
+           std::ranges::all_of(stream.nested(), by_sums);
   }
 
   // Charges the own time of the burst's whole calls.
-  void charge_calls(const Lane& lane) {
-    const TaskIndex task = task_of(lane);
+  void charge_calls(const BurstStream& stream) {
+    const TaskIndex task = task_of(stream);
     const auto charge = [&](TypeIndex type, std::uint64_t own) {
       if (own == 0 || !is_syscall(analysis_.types()[type].kind)) return;
       charged_.type = type;
       options_.bursts->charge(&charged_, task, CpuState::system, own);
     };
-    for (const SpanRecord& span : lane.spans()) charge(span.type, span.ticks);
-    for (const NestedRecord& span : lane.nested()) charge(span.type, span.own);
+    for (const SpanRecord& span : stream.spans()) charge(span.type, span.ticks);
+    for (const NestedRecord& span : stream.nested()) charge(span.type, span.own);
   }
 
   // Passes a burst that was applied in one step to the TaskActivity, and then the switch at its
@@ -332,80 +336,69 @@ class Scanner::Merge {
     progress_.count(events);
   }
 
-  // Reorders the heap after the front lane has moved on; `more` is false at the lane's end.
-  void go_on(Lane& lane, bool more) {
+  // Reorders the heap after the front stream has moved on; `more` is false at the stream's end.
+  void go_on(BurstStream& stream, bool more) {
     if (!more) return pop_front(heap_);
-    if (lane.burst() != nullptr && !own(lane)) return rebuild();
-    replace_front(heap_, waiting(lane));
+    if (stream.burst() != nullptr && !own(stream)) return rebuild();
+    replace_front(heap_, waiting(stream));
   }
 
-  // Makes the lane the owner of its burst's thread. When another lane owns it already, the thread
-  // seems to run on two CPUs at once: applies both bursts event by event and returns false.
-  bool own(Lane& lane) {
-    const std::uint32_t pid = lane.burst()->pid;
+  // Makes the stream the owner of its burst's thread. When another stream owns it already, the
+  // thread seems to run on two CPUs at once: applies both bursts event by event and returns false.
+  bool own(BurstStream& stream) {
+    const std::uint32_t pid = stream.burst()->pid;
     if (pid == 0) return true;
     if (pid >= owners_.size()) owners_.resize(pid + 1);
     if (owners_[pid] == nullptr) {
-      owners_[pid] = &lane;
+      owners_[pid] = &stream;
       return true;
     }
     take_apart(*owners_[pid]);
-    take_apart(lane);
+    take_apart(stream);
     return false;
   }
   void disown(const Burst& burst) {
     if (burst.pid != 0) owners_[burst.pid] = nullptr;
   }
-  void take_apart(Lane& lane) {
-    if (lane.burst() != nullptr && owner(lane.burst()->pid) == &lane) disown(*lane.burst());
-    lane.take_apart();  // its result is not needed: a burst has events
+  void take_apart(BurstStream& stream) {
+    if (stream.burst() != nullptr && owner(stream.burst()->pid) == &stream) disown(*stream.burst());
+    stream.take_apart();  // its result is not needed: a burst has events
   }
-  Lane* owner(std::uint64_t pid) const { return pid < owners_.size() ? owners_[pid] : nullptr; }
-  // Reorders the heap after lanes other than the front one have changed.
+  BurstStream* owner(std::uint64_t pid) const {
+    return pid < owners_.size() ? owners_[pid] : nullptr;
+  }
+  // Reorders the heap after streams other than the front one have changed.
   void rebuild() {
-    for (MergeSource<Lane>& entry : heap_) entry = waiting(*entry.source);
+    for (MergeSource<BurstStream>& entry : heap_) entry = waiting(*entry.source);
     make_least_heap(heap_);
   }
 
   // Returns whether the event may concern a thread that owns a burst on another CPU.
   bool disturbs(const Event& event) const {
     if (event.pid != 0 && owner(event.pid) != nullptr) return true;
-    switch (event.id) {
-      case kGapBegins:
-      case FKT_W_LOST:
-      case FKT_E_MASK:
-        return true;
-      case FKT_E_FORK:
-      case FKT_E_EXEC:
-      case FKT_E_EXIT:
-      case FKT_E_PID_FREE:
-      case FKT_E_RENAME:
-        break;
-      default:
-        // TaskActivity looks up the call in which the woken task sleeps, so all events before must
-        // have been applied.
-        if (options_.activity == nullptr || !is_wake_up(event.id)) {
-          if (!is_switch(event.id)) return false;
-        }
-    }
+    if (event.is_gap() || event.id == FKT_E_MASK) return true;
+    // TaskActivity looks up the call in which the woken task sleeps, so all events before must have
+    // been applied.
+    const bool looks_up = options_.activity != nullptr && is_wake_up(event.id);
+    if (!describes_task(event.id) && !is_switch(event.id) && !looks_up) return false;
     if (owner(event.arg & FKT_PID_MASK) != nullptr) return true;
     if (event.words.empty()) return false;
     return owner(event.words[0] & FKT_PID_MASK) != nullptr ||
            owner(event.words[0] >> 32 & FKT_PID_MASK) != nullptr;
   }
-  // Returns whether the thread that the burst switches to has a burst on another lane that began
+  // Returns whether the thread that the burst switches to has a burst on another stream that began
   // before this one ends.
-  bool disturbed(const Burst& burst, const Lane& lane) const {
-    const Lane* other = owner(burst.next);
-    return other != nullptr && other != &lane && other->burst()->from <= burst.to;
+  bool disturbed(const Burst& burst, const BurstStream& stream) const {
+    const BurstStream* other = owner(burst.next);
+    return other != nullptr && other != &stream && other->burst()->from <= burst.to;
   }
-  // Applies the bursts of other lanes that have begun event by event. Returns false when there are
-  // none.
-  bool take_apart_others(const Lane& lane) {
+  // Applies the bursts of other streams that have begun event by event. Returns false when there
+  // are none.
+  bool take_apart_others(const BurstStream& stream) {
     bool any = false;
-    for (const MergeSource<Lane>& entry : heap_) {
+    for (const MergeSource<BurstStream>& entry : heap_) {
       const Burst* burst = entry.source->burst();
-      if (entry.source == &lane || burst == nullptr || burst->from > lane.clock()) continue;
+      if (entry.source == &stream || burst == nullptr || burst->from > stream.clock()) continue;
       take_apart(*entry.source);
       any = true;
     }
@@ -421,10 +414,10 @@ class Scanner::Merge {
   Progress progress_;
   SharedTypeTable types_;
   DigestPool pool_;
-  std::vector<Lane> lanes_;
-  std::vector<MergeSource<Lane>> heap_;
-  std::vector<Lane*> owners_;  // by pid: the lane whose next burst belongs to the thread
-  OpenSpan charged_;           // for charge_calls()
+  std::vector<BurstStream> streams_;
+  std::vector<MergeSource<BurstStream>> heap_;
+  std::vector<BurstStream*> owners_;  // by pid: the stream whose next burst belongs to the thread
+  OpenSpan charged_;                  // for charge_calls()
 };
 
 unsigned ScanOptions::default_threads() {
@@ -435,7 +428,7 @@ Scanner::Scanner(const Trace& trace, Analysis& analysis, ScanOptions options) {
   const bool ordinary =
       options.activity == nullptr || has_ordinary_switches(trace.info().catalogue);
   if (analysis.takes_many() && ordinary) {
-    merge_ = std::make_unique<Merge>(*trace.data_, analysis, std::move(options));
+    merge_ = std::make_unique<Merge>(trace.data(), analysis, std::move(options));
   } else {
     events_ = std::make_unique<Events>(trace, analysis, std::move(options));
   }

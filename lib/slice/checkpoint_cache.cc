@@ -16,6 +16,7 @@
 #include "lib/base/text.h"
 #include "lib/base/unique_fd.h"
 #include "lib/base/version.h"
+#include "lib/base/write_file.h"
 #include "lib/format/file_header.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/sections.h"

@@ -12,6 +12,7 @@
 
 #include "lib/base/text.h"
 #include "lib/base/text_writer.h"
+#include "lib/base/write_file.h"
 #include "lib/format/clocks.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/json.h"

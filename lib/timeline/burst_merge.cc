@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/analyse/tasks.h"
 #include "lib/format/clocks.h"
 #include "lib/read/trace_data.h"
 
@@ -10,7 +11,7 @@ namespace fkt {
 
 BurstMerge::BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64_t longest,
                        const PageTaker& taker)
-    : data_(*trace.data_),
+    : data_(trace.data()),
       quiet_(data_.info.catalogue, meanings),
       longest_(longest),
       ahead_(data_, 0, kForever, [this, taker](std::uint32_t number, const Result<Page>& page) {
@@ -45,7 +46,7 @@ bool BurstMerge::begin(Cpu& cpu) {
 
 // As CpuStream::look_ahead(). Most bursts are whole runs of quiet events.
 PageDecoder::Ahead BurstMerge::look_ahead(Cpu& cpu, std::uint64_t until) {
-  for (const std::size_t page = cpu.stream.place().page; cpu.page != page;) {
+  for (const std::size_t page = cpu.stream.current_page().index; cpu.page != page;) {
     cpu.quiet_runs = quiet_runs_.take((*cpu.pages)[++cpu.page]);
   }
   const auto run = cpu.quiet_runs.behind(cpu.stream.progress());
@@ -134,7 +135,7 @@ void BurstMerge::take_apart_disturbed() {
     take_apart_burst_of(cpu.runs.task, true);
   }
   if (is_wake_up(event.id)) return take_apart_burst_of(event.arg, true);
-  if (!changes_tasks(event.id)) return;
+  if (!may_change_tasks(event.id)) return;
   // The number of a new or freed thread belongs to another task from now on. So a burst of that
   // number is taken apart even if it begins later.
   const bool renumbers = event.id == FKT_E_FORK || event.id == FKT_E_PID_FREE;

@@ -27,7 +27,7 @@ class NextSink : public StateObserver {
   void slice(const Slice& slice) override {
     if (slice.from >= from_ && match_.slice(slice)) offer(occurrence(slice));
   }
-  void event(const Event& event, TaskIndex running, const Step&) override {
+  void event(const Event& event, TaskIndex running, const SpanStep&) override {
     if (event.is_gap() || event.clock < from_ || !match_.event(event)) return;
     offer({event.clock, event.clock, event.cpu, running, kNoType, event.id});
   }
@@ -123,7 +123,7 @@ SearchHits find_hits(const Timeline& timeline, const NameMatch& match, const Tim
     void slice(const Slice& slice) override {
       if (slice.begun && match_.slice(slice)) mark(slice.from);
     }
-    void event(const Event& event, TaskIndex, const Step&) override {
+    void event(const Event& event, TaskIndex, const SpanStep&) override {
       if (!event.is_gap() && match_.event(event)) mark(event.clock);
     }
     SearchHits take() const {

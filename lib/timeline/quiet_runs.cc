@@ -2,6 +2,7 @@
 #include "lib/timeline/quiet_runs.h"
 
 #include "lib/analyse/running_tasks.h"
+#include "lib/analyse/tasks.h"
 
 namespace fkt {
 
@@ -9,7 +10,7 @@ QuietWords::QuietWords(const Catalogue& catalogue, const Meanings& meanings) {
   for (const EventType& type : catalogue.events()) {
     // WordTable takes events of this form for switches (lib/read/page_decoder.h).
     const bool as_switch = (type.id & ~0xfU) == FKT_E_SWITCH_R;
-    const bool any_task = changes_tasks(type.id) || is_wake_up(type.id) || type.id == FKT_E_MASK;
+    const bool any_task = may_change_tasks(type.id) || is_wake_up(type.id) || type.id == FKT_E_MASK;
     const Meaning& meaning = meanings[type.id];
     quiet_[type.id] = type.words && !as_switch && !any_task && !meaning.async && !meaning.late;
   }

@@ -17,11 +17,6 @@
 
 namespace fkt {
 
-// Returns whether Tasks::apply() (lib/analyse/tasks.h) changes a task at such an event.
-constexpr bool changes_tasks(std::uint16_t id) {
-  return id >= FKT_E_SWITCH_R && id <= FKT_E_RENAME;
-}
-
 // Which words may be part of a burst, by their ids: points that change no task, begins and ends of
 // spans on stacks, and pairs of these. Not events with a variable number of words, because
 // PageDecoder::look_ahead() skips words by their ids alone, and not late begins and ends

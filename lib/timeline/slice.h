@@ -95,7 +95,7 @@ class StateObserver {
   virtual Buckets buckets() const { return {}; }
   virtual void wake(const Wake&) {}
   // Called after each event was applied, including gaps. running: the task on the event's CPU.
-  virtual void event(const Event&, TaskIndex /*running*/, const Step&) {}
+  virtual void event(const Event&, TaskIndex /*running*/, const SpanStep&) {}
   // Returns false when event() does nothing. Then slices may come later than those of other lanes
   // that end after them, by Timeline::longest_burst() at most.
   virtual bool wants_events() const { return true; }

@@ -213,7 +213,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
   Change change{*this, event.clock, observer};
   if (event.id == kGapBegins) return begin_gap(event, change);
   const TaskIndex running = tasks_.running(event);
-  Step step;
+  SpanStep step;
   states_.arrive(event, running, change);
   if (event.is_gap()) {
     drop_asyncs(event.clock, observer);
@@ -223,7 +223,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
     if (meaning.role == Role::point) {
       point(event, running, change, step);
     } else {
-      const Stacks::Place place = stacks_.at(event.cpu, running);
+      const Stacks::Position place = stacks_.at(event.cpu, running);
       if (meaning.role == Role::begin) {
         begin(event, meaning, place, change);
         step.depth = place.depth() - 1;
@@ -242,7 +242,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
   if (observer != nullptr) observer->event(event, running, step);
 }
 
-void StateTracker::point(const Event& event, TaskIndex running, Change& change, Step& step) {
+void StateTracker::point(const Event& event, TaskIndex running, Change& change, SpanStep& step) {
   step.depth = stacks_.at(event.cpu, running).depth();
   if (is_wake_up(event.id)) {
     states_.wakes(event, running, tasks_, change);
@@ -264,11 +264,12 @@ void StateTracker::point(const Event& event, TaskIndex running, Change& change, 
 }
 
 inline void StateTracker::begin(const Event& event, const Meaning& meaning,
-                                const Stacks::Place& place, Change& change) {
+                                const Stacks::Position& place, Change& change) {
   stacks_.begin(meaning, event, place, *types_, change).told = event.clock;
 }
 
-inline ClosedSpan StateTracker::ended_span(const Stacks::Ended& ended, const Stacks::Place& place) {
+inline ClosedSpan StateTracker::ended_span(const Stacks::Ended& ended,
+                                           const Stacks::Position& place) {
   const Open& span = *ended.span;
   return {&ended.stack == &place.cpu.stack,
           ended.stack.size() + 1,
@@ -297,7 +298,7 @@ inline bool StateTracker::is_plain(const PageDecoder::WholePair& pair, const Sta
 
 // at: the CPU and the thread of the event before it, which the pair has too.
 inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& at,
-                               const Stacks::Place& place, SliceGroups& groups) {
+                               const Stacks::Position& place, SliceGroups& groups) {
   const std::uint16_t id = pair.type->begin;
   const Meaning& begins = (*meanings_)[id];
   const Stack& stack = place.stack_of(begins);
@@ -310,7 +311,7 @@ inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& 
 // The event `at` is not copied: its parts have just been written, and store forwarding fails for a
 // copy of several at once.
 void StateTracker::pair_apart(const PageDecoder::WholePair& pair, const Event& at,
-                              const Stacks::Place& place, SliceGroups& groups) {
+                              const Stacks::Position& place, SliceGroups& groups) {
   Event event;
   event.clock = pair.from;
   event.cpu = at.cpu;
@@ -325,7 +326,7 @@ void StateTracker::pair_apart(const PageDecoder::WholePair& pair, const Event& a
 }
 
 // Applies an event that changes nothing but the stacks of its CPU and task.
-inline void StateTracker::nested(const Event& event, const Stacks::Place& place,
+inline void StateTracker::nested(const Event& event, const Stacks::Position& place,
                                  SliceGroups& groups) {
   const Meaning& meaning = (*meanings_)[event.id];
   if (meaning.role == Role::point) return;
@@ -341,7 +342,7 @@ void StateTracker::apply_next(BurstMerge& merge, SliceGroups& groups) {
   if (events == 1) return;
   const Event& event = merge.event();
   const TaskIndex running = tasks_.running(event);
-  const Stacks::Place place = stacks_.at(event.cpu, running);
+  const Stacks::Position place = stacks_.at(event.cpu, running);
   groups.begin(event.cpu, running);
   PageDecoder::WholePair whole;
   for (std::uint32_t n = 1; n < events; n++) {

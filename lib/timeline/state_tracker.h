@@ -95,16 +95,16 @@ class StateTracker {
                     bool ended) const;
   // `step` is filled in its place: right after its parts were written, store forwarding fails for a
   // copy of several at once.
-  void point(const Event& event, TaskIndex running, Change& change, Step& step);
-  void begin(const Event& event, const Meaning& meaning, const Stacks::Place& place,
+  void point(const Event& event, TaskIndex running, Change& change, SpanStep& step);
+  void begin(const Event& event, const Meaning& meaning, const Stacks::Position& place,
              Change& change);
-  static ClosedSpan ended_span(const Stacks::Ended& ended, const Stacks::Place& place);
+  static ClosedSpan ended_span(const Stacks::Ended& ended, const Stacks::Position& place);
   bool is_plain(const PageDecoder::WholePair& pair, const Stack& stack, std::uint64_t number) const;
-  void pair(const PageDecoder::WholePair& pair, const Event& at, const Stacks::Place& place,
+  void pair(const PageDecoder::WholePair& pair, const Event& at, const Stacks::Position& place,
             SliceGroups& groups);
-  void pair_apart(const PageDecoder::WholePair& pair, const Event& at, const Stacks::Place& place,
-                  SliceGroups& groups);
-  void nested(const Event& event, const Stacks::Place& place, SliceGroups& groups);
+  void pair_apart(const PageDecoder::WholePair& pair, const Event& at,
+                  const Stacks::Position& place, SliceGroups& groups);
+  void nested(const Event& event, const Stacks::Position& place, SliceGroups& groups);
   void begin_gap(const Event& event, Change& change);
   void drop_asyncs(std::uint64_t clock, StateObserver* observer);
   void show(const std::vector<AsyncSpans::Ended>& ended, std::uint64_t clock,

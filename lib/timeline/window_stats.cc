@@ -51,7 +51,7 @@ void WindowStats::slice(const Slice& slice) {
   }
 }
 
-void WindowStats::event(const Event& event, TaskIndex, const Step&) {
+void WindowStats::event(const Event& event, TaskIndex, const SpanStep&) {
   if (!event.is_gap() && event.clock >= from_) events_ += !is_made_begin(event.id);
 }
 
@@ -70,18 +70,18 @@ void WindowStats::take(Analysis& analysis) {
   const auto ran = [&](const CpuStateTimes& times) {
     return of(times, CpuState::user) + of(times, CpuState::system) + of(times, CpuState::running);
   };
-  for (std::uint32_t number = 0; number < analysis.states().cpus(); number++) {
-    const CpuStateTimes& times = analysis.states().cpu(number);
+  for (std::uint32_t number = 0; number < analysis.cpu_accounting().cpus(); number++) {
+    const CpuStateTimes& times = analysis.cpu_accounting().cpu(number);
     const TaskIndex idle = analysis.tasks().find_idle(number);
     // Calls of the idle task count as system time in the analysis, and as idle time here.
-    const std::uint64_t calls = idle == kNoTask ? 0 : ran(analysis.states().task(idle));
+    const std::uint64_t calls = idle == kNoTask ? 0 : ran(analysis.cpu_accounting().task(idle));
     OfCpu& cpu = element(cpus_, number);
     cpu.busy = ran(times) - calls;
     cpu.idle = of(times, CpuState::idle) + calls;
     cpu.interrupts = of(times, CpuState::irq) + of(times, CpuState::softirq);
   }
   for (TaskIndex task = 0; task < analysis.tasks().size(); task++) {
-    const CpuStateTimes& times = analysis.states().task(task);
+    const CpuStateTimes& times = analysis.cpu_accounting().task(task);
     const std::uint64_t ticks =
         ran(times) + of(times, CpuState::irq) + of(times, CpuState::softirq);
     if (ticks > 0) element(by_task_, task).states[static_cast<int>(TaskState::running)] = ticks;

@@ -48,7 +48,7 @@ class WindowStats final : public StateObserver {
     task.waits++;
     task.longest_wait = std::max(task.longest_wait, slice.to - slice.from);
   }
-  void event(const Event& event, TaskIndex running, const Step& step) override;
+  void event(const Event& event, TaskIndex running, const SpanStep& step) override;
   // Takes events, types, CPUs and how long each task ran from the analysis, which must have been
   // finished and whose selection is the window; moves the histograms out of it. Types and tasks are
   // under the analysis's indexes; of a task nothing but TaskState::running is known.

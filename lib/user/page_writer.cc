@@ -14,12 +14,12 @@ constexpr std::size_t kBefore = 2;  // words that may have to precede an event: 
 
 }  // namespace
 
-PageWriter::PageWriter(const Place& place, Take take)
-    : place_(place), take_(std::move(take)), page_(place.page_bytes) {}
+PageWriter::PageWriter(const Identity& identity, Take take)
+    : identity_(identity), take_(std::move(take)), page_(identity.page_bytes) {}
 
 std::size_t PageWriter::most_words() const {
   return std::min<std::size_t>(
-      (place_.page_bytes - FKT_PAGE_HEADER_BYTES) / sizeof(std::uint64_t) - 1 - kBefore,
+      (identity_.page_bytes - FKT_PAGE_HEADER_BYTES) / sizeof(std::uint64_t) - 1 - kBefore,
       FKT_VAR_MASK);
 }
 
@@ -42,7 +42,7 @@ void PageWriter::lost(std::uint32_t tid, std::uint64_t clock, std::uint64_t coun
 void PageWriter::append(std::uint32_t tid, std::uint64_t clock, std::uint32_t id, std::uint32_t arg,
                         std::span<const std::uint64_t> words) {
   const std::size_t need = (1 + words.size() + kBefore) * sizeof(std::uint64_t);
-  if (is_open_ && header_.used + need > place_.page_bytes) flush(clock);
+  if (is_open_ && header_.used + need > identity_.page_bytes) flush(clock);
   if (!is_open_) open(tid, clock);
   if (clock - clock_ > FKT_TIME_MASK) {
     put(fkt_word(clock, FKT_W_TIME, static_cast<std::uint32_t>(clock >> FKT_TIME_BITS)));
@@ -60,11 +60,11 @@ void PageWriter::open(std::uint32_t tid, std::uint64_t clock) {
   header_.magic_inverse = ~FKT_PAGE_MAGIC;
   header_.version = FKT_WIRE_VERSION;
   header_.header_bytes = FKT_PAGE_HEADER_BYTES;
-  header_.page_bytes = place_.page_bytes;
-  header_.recording = place_.recording;
+  header_.page_bytes = identity_.page_bytes;
+  header_.recording = identity_.recording;
   header_.seq = seq_++;
-  header_.cpu = place_.cpu;
-  header_.flags = place_.flags;
+  header_.cpu = identity_.cpu;
+  header_.flags = identity_.flags;
   header_.first_clock = clock;
   header_.lost = lost_;
   header_.pid = tid;

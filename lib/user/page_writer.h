@@ -21,14 +21,14 @@ class PageWriter {
   // events in it.
   using Take = std::function<void(const fkt_page_header& header, ByteView page)>;
 
-  struct Place {
+  struct Identity {
     std::uint64_t recording = 0;  // random id
     std::uint32_t page_bytes = 0;
     std::uint32_t cpu = 0;
     std::uint32_t flags = 0;  // FKT_PAGE_*, of each page
   };
   // take: must stay valid as long as this object.
-  PageWriter(const Place& place, Take take);
+  PageWriter(const Identity& identity, Take take);
 
   // Appends an event of thread `tid`. clock: ticks, not before the event before it; words: those
   // after the event word, at most most_words().
@@ -58,7 +58,7 @@ class PageWriter {
   void put(std::uint64_t word);
   void hand_over(std::uint64_t clock);
 
-  Place place_;
+  Identity identity_;
   Take take_;
   std::vector<std::byte> page_;
   fkt_page_header header_{};

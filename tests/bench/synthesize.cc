@@ -24,6 +24,7 @@
 #include <fkt/file.h>
 
 #include "lib/base/unique_fd.h"
+#include "lib/base/write_file.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/file_writer.h"
 

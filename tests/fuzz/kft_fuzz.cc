@@ -9,6 +9,7 @@
 #include "lib/calls/call_tree.h"
 #include "lib/calls/function_table.h"
 #include "lib/calls/kft_nesting.h"
+#include "lib/report/call_tree_text.h"
 
 namespace {
 

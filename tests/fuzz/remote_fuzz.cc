@@ -57,7 +57,7 @@ void mend_frames(std::string& bytes) {
     fkt_remote_frame frame;
     std::memcpy(&frame, bytes.data() + at, sizeof frame);
     const ByteView all = std::as_bytes(std::span(bytes));
-    const ByteView payload = slice(all, at + sizeof frame, frame.bytes);
+    const ByteView payload = subview(all, at + sizeof frame, frame.bytes);
     if (frame.magic != FKT_REMOTE_MAGIC || payload.size() != frame.bytes) return;
     frame.checksum = frame_checksum(frame, payload);
     std::memcpy(bytes.data() + at, &frame, sizeof frame);

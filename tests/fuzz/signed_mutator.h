@@ -50,7 +50,7 @@ inline void sign(std::vector<std::uint8_t>& bytes) {
       page.magic_inverse = ~page.magic;
       page.recording = header.recording;
       if (page.used >= page.header_bytes && page.used - page.header_bytes <= FKT_PAGE_MAX_BYTES) {
-        const auto words = slice(view, at + page.header_bytes, page.used - page.header_bytes);
+        const auto words = subview(view, at + page.header_bytes, page.used - page.header_bytes);
         page.events_checksum = fkt_crc32c(words.data(), words.size() / sizeof(std::uint64_t));
       }
       page.checksum = fkt_page_checksum(&page);
@@ -58,13 +58,13 @@ inline void sign(std::vector<std::uint8_t>& bytes) {
     } else if (at % FKT_FILE_ALIGN == 0 && copy_out(bytes, at, group) &&
                group.magic == FKT_GROUP_MAGIC) {
       group.recording = header.recording;
-      group.stored_checksum = crc32(slice(view, at + sizeof group, group.stored_bytes));
+      group.stored_checksum = crc32(subview(view, at + sizeof group, group.stored_bytes));
       group.checksum =
           crc32(std::as_bytes(std::span(&group, 1)).first(offsetof(fkt_group_header, checksum)));
       copy_in(bytes, at, group);
     } else if (copy_out(bytes, at, section) && section.magic == FKT_SECTION_MAGIC) {
       section.checksum =
-          section_checksum(section, slice(view, at + sizeof section, section.stored_bytes));
+          section_checksum(section, subview(view, at + sizeof section, section.stored_bytes));
       copy_in(bytes, at, section);
     }
   }

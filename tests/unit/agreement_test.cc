@@ -199,7 +199,7 @@ Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
   said.spans = complete_spans(analysis);
   for (TaskIndex task = 0; task < states.stats().size(); task++) {
     if (analysis.tasks()[task].idle) continue;
-    for (const TaskActivity::Stretch& stretch : states.history(task)) {
+    for (const TaskActivity::Period& stretch : states.history(task)) {
       append(said.states[task], {stretch.from, stretch.to, state_of(stretch.doing)});
     }
     if (said.states[task].empty()) said.states.erase(task);
@@ -212,7 +212,7 @@ Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
     CHECK(stat.running == sums[TaskState::running]);
     CHECK(stat.ready == sums[TaskState::ready]);
     CHECK(stat.asleep + stat.disk == sums[TaskState::blocked]);
-    if (!at_once) CHECK(stat.running == ran(analysis.states().task(task)));
+    if (!at_once) CHECK(stat.running == ran(analysis.cpu_accounting().task(task)));
   }
   check_paths(states, analysis, said);
   return said;
@@ -246,7 +246,7 @@ void check_views(const Trace& trace, bool at_once) {
   TaskActivity states(third);
   states.keep_times();
   std::map<TaskIndex, std::uint64_t> off;
-  states.tell([&](TaskIndex task, const TaskActivity::Stretch& stretch) {
+  states.tell([&](TaskIndex task, const TaskActivity::Period& stretch) {
     if (stretch.doing != Doing::running) off[task] += stretch.to - stretch.from;
   });
   third.watch(states);
@@ -323,7 +323,7 @@ std::pair<std::size_t, std::size_t> check_states(const Analysis& analysis,
   const std::vector<WindowStats::OfCpu> cpus = window.cpus();
   for (std::uint32_t cpu = 0; cpu < cpus.size(); cpu++) {
     INFO("cpu " << cpu);
-    const CpuStateTimes& times = analysis.states().cpu(cpu);
+    const CpuStateTimes& times = analysis.cpu_accounting().cpu(cpu);
     CHECK(cpus[cpu].idle == of(times, CpuState::idle));
     CHECK(cpus[cpu].interrupts == of(times, CpuState::irq) + of(times, CpuState::softirq));
     CHECK(cpus[cpu].busy ==

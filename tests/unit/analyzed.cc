@@ -16,7 +16,7 @@ Analyzed::Analyzed(const Bytes& file, const Selection& selection, TimeUnit unit)
   const EventDump lines(analysis_, time_, true);
   TextWriter text, json;
   for (const Event& event : trace_.events({.from = {}, .to = selection.to, .cpu = {}})) {
-    const Analysis::Place& place = analysis_.add(event);
+    const Analysis::Found& place = analysis_.add(event);
     if (!place.shown) continue;
     lines.line(text, event, place);
     lines.json_line(json, event, place);

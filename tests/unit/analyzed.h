@@ -31,7 +31,7 @@ class Analyzed {
   // These return the row with this name; they throw if there is none.
   Summary::CallRow call(const std::string& name) const;
   Summary::ProcessRow process(std::uint32_t pid, const std::string& name) const;
-  CpuStateTimes cpu(std::uint32_t number) const { return analysis_.states().cpu(number); }
+  CpuStateTimes cpu(std::uint32_t number) const { return analysis_.cpu_accounting().cpu(number); }
 
  private:
   Trace trace_;

@@ -13,6 +13,7 @@
 #include "lib/analyse/off_cpu.h"
 #include "lib/format/clocks.h"
 #include "lib/read/event_merge.h"
+#include "lib/report/call_tree_text.h"
 #include "lib/report/off_cpu_report.h"
 #include "lib/report/summary_cut.h"
 #include "lib/scan/scan.h"
@@ -206,8 +207,7 @@ TEST_CASE("off the CPU: by task, call, what it waited for and who woke it; page 
   Analysis analysis(trace->info(), {.own = TaskChoice{0, "work"}});
   TaskActivity states(analysis);
   OffCpu waits(analysis);
-  states.tell(
-      [&](TaskIndex task, const TaskActivity::Stretch& stretch) { waits.add(task, stretch); });
+  states.tell([&](TaskIndex task, const TaskActivity::Period& period) { waits.add(task, period); });
   analysis.watch(states);
   for (const Event& event : trace->events()) states.add(event, analysis.add(event));
   analysis.finish(true, recording_end(*trace));

@@ -4,6 +4,7 @@
 #include "lib/calls/call_trace.h"
 #include "lib/calls/call_tree.h"
 #include "lib/calls/kft_nesting.h"
+#include "lib/report/call_tree_text.h"
 
 using namespace fkt;
 

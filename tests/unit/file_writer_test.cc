@@ -12,6 +12,7 @@
 
 #include "lib/base/crc32.h"
 #include "lib/base/unique_fd.h"
+#include "lib/base/write_file.h"
 #include "lib/format/sections.h"
 
 using namespace fkt;

@@ -89,7 +89,7 @@ class Recording {
     Analysis analysis(trace->info(), {});
     IoUse use(trace->info(), which);
     for (const Event& event : trace->events()) {
-      const Analysis::Place& place = analysis.add(event);
+      const Analysis::Found& place = analysis.add(event);
       if (place.shown) use.add(event, place, analysis.tasks());
     }
     CHECK(use.has_source());

@@ -48,7 +48,7 @@ std::string dump_of(const Trace& trace, const TraceInfo& info, const cli::PrintR
       dump.states(out, cut);
       told = true;
     }
-    const Analysis::Place& place = analysis.add(event);
+    const Analysis::Found& place = analysis.add(event);
     if (place.shown) dump.line(out, event, place);
   }
   return out.take();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Checks that files of lib/ include only what lib/LAYERS allows, that no tool includes another,
-// that a tool's parts do not know its command line, that what is installed needs no headers of
-// other libraries, and that no file is too long to be read.
+// Checks that files of lib/ include only what lib/LAYERS allows and have no friends in later rooms,
+// that no tool includes another, that a tool's parts do not know its command line, that what is
+// installed needs no headers of other libraries, and that no file is too long to be read.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -20,16 +21,24 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = FKT_SOURCE_DIR;
 
+// Returns what the expression's group is in each line that it fits. marks: such a line has one of
+// them; they are found much faster.
+std::vector<std::string> names_in(std::istream& file, const std::regex& expression,
+                                  std::initializer_list<std::string_view> marks) {
+  std::vector<std::string> found;
+  for (std::string line; std::getline(file, line);) {
+    if (std::ranges::none_of(marks, [&](auto mark) { return line.find(mark) != line.npos; }))
+      continue;
+    std::smatch match;
+    if (std::regex_search(line, match, expression)) found.push_back(match[1]);
+  }
+  return found;
+}
+
 // Returns all paths that the file includes, in quotes or not.
 std::vector<std::string> all_includes_of(std::istream& file) {
   static const std::regex include(R"(^\s*#\s*include(?:_next)?\s*([<"][^">]+)[">])");
-  std::vector<std::string> found;
-  for (std::string line; std::getline(file, line);) {
-    if (line.find('#') == line.npos) continue;  // the expression takes long
-    std::smatch match;
-    if (std::regex_search(line, match, include)) found.push_back(match[1]);
-  }
-  return found;
+  return names_in(file, include, {"#"});
 }
 
 // Returns the paths of our own that the file of lib/ or cli/ includes: those in quotes, and
@@ -73,6 +82,34 @@ std::string wrong_in_library(const std::string& path, std::istream& file,
     if (room == order.end() || room->second > own->second) {
       wrong += path + " includes " + included + "\n";
     }
+  }
+  return wrong;
+}
+
+// The paths of the files that define a class in a namespace of lib/.
+using ClassFiles = std::map<std::string, std::vector<std::string>>;
+
+void add_definitions(const std::string& path, std::istream& file, ClassFiles& definitions) {
+  static const std::regex begin("^(?:class|struct) (\\w+)[^;]*$");
+  for (const std::string& name : names_in(file, begin, {"class", "struct"}))
+    definitions[name].push_back(path);
+}
+
+// Returns a line for each class that the file makes its friend although it is defined in a later
+// room, or nowhere in lib/.
+std::string wrong_friends(const std::string& path, std::istream& file,
+                          const ClassFiles& definitions,
+                          const std::map<std::string, std::size_t>& order) {
+  static const std::regex friends("^\\s*friend (?:class|struct) (\\w+)");
+  const std::size_t own = order.at(folder_in(path, "lib"));
+  std::string wrong;
+  for (const std::string& name : names_in(file, friends, {"friend"})) {
+    const auto known = definitions.find(name);
+    const bool is_near = known != definitions.end() &&
+                         std::ranges::any_of(known->second, [&](const std::string& place) {
+                           return order.at(folder_in(place, "lib")) <= own;
+                         });
+    if (!is_near) wrong += path + " has the friend " + name + "\n";
   }
   return wrong;
 }
@@ -258,6 +295,35 @@ TEST_CASE("no file of the library includes one of a later room") {
   CHECK(check_all("lib", [&](const std::string& path, std::istream& file) {
           return wrong_in_library(path, file, order);
         }) > 100);
+}
+
+TEST_CASE("no class of the library has a friend in a later room") {
+  const auto order = read_layers();
+  ClassFiles definitions;
+  check_all("lib", [&](const std::string& path, std::istream& file) {
+    add_definitions(path, file, definitions);
+    return "";
+  });
+  CHECK(definitions.size() > 300);
+  CHECK(definitions["Trace"] == std::vector<std::string>{"lib/read/trace.h"});
+  check_all("lib", [&](const std::string& path, std::istream& file) {
+    return wrong_friends(path, file, definitions, order);
+  });
+}
+
+TEST_CASE("a friend against the order is found") {
+  const auto order = read_layers();
+  std::istringstream scan("class Far;\nclass Near final {\nstruct Far {\n  struct Inner {\n");
+  ClassFiles definitions;
+  add_definitions("lib/scan/scan.h", scan, definitions);
+  CHECK(definitions.size() == 2);
+  const std::string friends = " private:\n  friend class Near;\n  friend struct Far;  // why\n";
+  std::istringstream back(friends), fine(friends);
+  CHECK(wrong_friends("lib/read/trace.h", back, definitions, order) ==
+        "lib/read/trace.h has the friend Near\nlib/read/trace.h has the friend Far\n");
+  CHECK(wrong_friends("lib/report/a.h", fine, definitions, order) == "");
+  std::istringstream unknown("  friend class Nobody;\n");
+  CHECK(wrong_friends("lib/report/a.h", unknown, definitions, order) != "");
 }
 
 TEST_CASE("no tool includes a file of another tool") {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/fkt_record/output/output.h"
+#include "lib/base/write_file.h"
 #include "tests/unit/folder.h"
 
 using namespace fkt;

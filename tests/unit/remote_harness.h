@@ -60,7 +60,7 @@ struct Parcel {
   }
   // The head before the file is finished: without the pointer to the tail.
   std::string head() const {
-    std::string text(as_text(slice(file, 0, header.pages_offset)));
+    std::string text(as_text(subview(file, 0, header.pages_offset)));
     const std::uint64_t none = 0;
     std::memcpy(text.data() + offsetof(fkt_file_header, tail_offset), &none, sizeof none);
     return text;
@@ -69,9 +69,11 @@ struct Parcel {
     return (header.tail_offset - header.pages_offset) / header.page_bytes;
   }
   ByteView page(std::size_t number) const {
-    return slice(file, header.pages_offset + number * header.page_bytes, header.page_bytes);
+    return subview(file, header.pages_offset + number * header.page_bytes, header.page_bytes);
   }
-  std::string tail() const { return std::string(as_text(slice(file, header.tail_offset, ~0ULL))); }
+  std::string tail() const {
+    return std::string(as_text(subview(file, header.tail_offset, ~0ULL)));
+  }
   std::string text() const { return std::string(as_text(file)); }
 };
 

@@ -51,7 +51,7 @@ std::string activity(const Bytes& file, const Selection& selection, unsigned thr
   Analysis analysis(trace.info(), selection);
   TaskActivity states(analysis);
   OffCpu waits(analysis);
-  states.tell([&](TaskIndex task, const TaskActivity::Stretch& s) { waits.add(task, s); });
+  states.tell([&](TaskIndex task, const TaskActivity::Period& s) { waits.add(task, s); });
   analysis.watch(states);
   if (threads > 0) {
     CHECK(states.takes_bursts());

@@ -384,7 +384,7 @@ TEST_CASE("at last, states are read from which fkt_extract can go on") {
   RandomRecording random(1, 2, 9000);
   write_file(file, random.finish());
   constexpr std::uint64_t kApart = 16'384;  // bytes
-  const CachePlace place{folder.file("states"), kApart};
+  const CacheRules place{folder.file("states"), kApart};
   {
     Model model(std::move(*Trace::open(file)), file, place);
     model.start();

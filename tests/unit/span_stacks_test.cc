@@ -40,7 +40,7 @@ class Followed {
     const TaskIndex running = tasks_.running(event);
     tasks_.apply(event, running);
     const Meaning& meaning = meanings_[event.id];
-    const Stacks::Place place = stacks_.at(event.cpu, running);
+    const Stacks::Position place = stacks_.at(event.cpu, running);
     if (meaning.role == Role::begin) {
       say("begin", stacks_.begin(meaning, event, place, types_, *this), place.depth());
     } else if (meaning.role == Role::end) {

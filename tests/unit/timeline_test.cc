@@ -24,7 +24,7 @@ struct Seen : StateObserver {
   std::uint64_t events = 0;
   void slice(const Slice& slice) override { slices.push_back(slice); }
   void wake(const Wake& wake) override { wakes.push_back(wake); }
-  void event(const Event&, TaskIndex, const Step&) override { events++; }
+  void event(const Event&, TaskIndex, const SpanStep&) override { events++; }
 
   const Slice* find(SliceKind kind, std::uint32_t value, std::uint64_t from) const {
     for (const Slice& slice : slices) {

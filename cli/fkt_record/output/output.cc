@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "lib/base/os_error.h"
+#include "lib/base/write_file.h"
 #include "lib/record/output_file.h"
 
 namespace fkt::record {

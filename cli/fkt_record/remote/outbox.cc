@@ -101,7 +101,7 @@ void Outbox::make_frames() {
 // The bytes of the file from `offset` to the end of their piece, at most what one frame can hold.
 ByteView Outbox::piece_at(std::uint64_t offset) const {
   const auto piece = std::ranges::upper_bound(pieces_, offset, {}, &Piece::end);
-  return slice(piece->bytes, offset - piece->offset, FKT_REMOTE_FRAME_MOST);
+  return subview(piece->bytes, offset - piece->offset, FKT_REMOTE_FRAME_MOST);
 }
 
 int Outbox::send_frames(int fd) {
@@ -109,8 +109,8 @@ int Outbox::send_frames(int fd) {
   for (const Frame& frame : frames_) {
     const ByteView header = std::as_bytes(std::span(&frame.header, 1));
     const std::size_t skip = frame.sent - std::min(frame.sent, header.size());
-    for (const ByteView part : {slice(header, frame.sent, header.size()),
-                                slice(frame.payload, skip, frame.payload.size())}) {
+    for (const ByteView part : {subview(header, frame.sent, header.size()),
+                                subview(frame.payload, skip, frame.payload.size())}) {
       if (!part.empty()) parts.push_back({const_cast<std::byte*>(part.data()), part.size()});
     }
   }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/os_error.h"
-#include "lib/format/file_writer.h"
+#include "lib/base/write_file.h"
 
 namespace fkt::record {
 namespace {

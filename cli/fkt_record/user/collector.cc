@@ -143,8 +143,8 @@ void Collector::stop() {
 PageWriter& Collector::slot(std::size_t number) {
   while (slots_.size() <= number) {
     slots_.push_back(std::make_unique<PageWriter>(
-        PageWriter::Place{rules_.recording, rules_.page_bytes,
-                          static_cast<std::uint32_t>(slots_.size())},
+        PageWriter::Identity{rules_.recording, rules_.page_bytes,
+                             static_cast<std::uint32_t>(slots_.size())},
         [this](const fkt_page_header& header, ByteView page) { page_done(header, page); }));
     used_.push_back(0);
   }
