@@ -140,6 +140,10 @@ struct fkt_held_call {
 
 typedef void (*fkt_take_held_fn)(const struct fkt_held_call *held, void *context);
 
+/* fkt_calls_take_held() (held.h) */
+typedef u64 (*fkt_calls_take_held_fn)(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
+				      fkt_take_held_fn take, void *context);
+
 /* Which calls are held, and which of them are recorded with a call that contains them. */
 struct fkt_calls_keep {
 	u64 shortest; /* ticks: shorter calls are not held */

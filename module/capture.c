@@ -266,14 +266,17 @@ static void prepare(struct fkt_recording *rec, struct file *owner, const struct 
 	/* Pairs with the load-acquire in fkt_recording_owned_by(): the rings and the engine are set up. */
 	smp_store_release(&rec->owner, owner);
 	set_recorder(rec, get_pid(task_tgid(current)));
-	rec->recording = start->recording;
-	rec->mask = start->mask;
+	/* Read without the lock by fkt_recording_fill_status(), to which values of different moments are as good. */
+	WRITE_ONCE(rec->recording, start->recording);
+	WRITE_ONCE(rec->mask, start->mask);
 	WRITE_ONCE(rec->clock, start->clock);
-	rec->reason = FKT_STOP_NONE;
-	rec->error = 0;
-	rec->start_clock = fkt_clock();
-	rec->stop_clock = 0;
+	WRITE_ONCE(rec->reason, FKT_STOP_NONE);
+	WRITE_ONCE(rec->error, 0);
+	/* Until begin(), so that no status has that of an earlier recording. */
+	WRITE_ONCE(rec->start_clock, fkt_clock());
+	WRITE_ONCE(rec->stop_clock, 0);
 	rec->begun = false;
+	/* No probe runs that could read or set these. */
 	fkt_stopped_by = 0;
 	rec->waits = fkt_instrument_table_has(instruments, FKT_ACTION_START);
 	rec->primed_by = 0;
@@ -290,7 +293,7 @@ static void prepare(struct fkt_recording *rec, struct file *owner, const struct 
 /* Lets probes write from here on. Not earlier, so that switching the hooks on is not recorded. */
 static void begin(struct fkt_recording *rec)
 {
-	rec->start_clock = fkt_clock();
+	WRITE_ONCE(rec->start_clock, fkt_clock());
 	rec->since = rec->start_clock;
 	fkt_recording_set_mask(rec, rec->mask);
 	/* Pairs with the load-acquire in fkt_recording_begun(): everything after that is recorded. */

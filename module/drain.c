@@ -336,6 +336,33 @@ static int drain_thread(void *data)
 	return 0;
 }
 
+/* Takes a reference to `out`, if there is an output. */
+static void reset_writeout(struct fkt_writeout *w, struct file *out)
+{
+	w->head = 0;
+	w->tail = 0;
+	w->full = false;
+	w->failed = false;
+	w->pages_written = 0;
+	w->first_cpu = 0;
+	w->out = out ? get_file(out) : NULL;
+}
+
+/* No probe and no drain thread runs that could look at these. */
+static void reset_drain(struct fkt_drain *d, const struct fkt_start *start)
+{
+	d->park = 0;
+	d->stopping = false;
+	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
+	d->warned = false;
+	d->quickened = false;
+	fkt_waker.kicked = false;
+	fkt_waker.all = false;
+	d->next_all = jiffies + TICK;
+	d->cpu_ns = 0;
+	d->wakeups = 0;
+}
+
 /*
  * Starts the thread. owner: the recording's; out: the file that pages are written to (a reference is
  * taken); NULL: they are fetched. Returns 0 or a negative errno.
@@ -354,25 +381,10 @@ int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const s
 	w->chunks = kcalloc(FKT_CHUNKS, sizeof(*w->chunks), GFP_KERNEL);
 	if (!w->chunks)
 		return -ENOMEM;
-	w->head = 0;
-	w->tail = 0;
-	w->full = false;
-	w->failed = false;
-	w->pages_written = 0;
-	w->first_cpu = 0;
-	w->out = out ? get_file(out) : NULL;
+	reset_writeout(w, out);
+	reset_drain(d, start);
 	if (out)
 		fkt_charge_get(&d->charge);
-	d->park = 0;
-	d->stopping = false;
-	d->stop_when_full = start->flags & FKT_START_STOP_WHEN_FULL;
-	d->warned = false;
-	d->quickened = false;
-	fkt_waker.kicked = false;
-	fkt_waker.all = false;
-	d->next_all = jiffies + TICK;
-	d->cpu_ns = 0;
-	d->wakeups = 0;
 	WRITE_ONCE(d->engine, engine);
 	/* An output that is only used if the owner dies has its own limit. */
 	fkt_reader_start(rec, engine, out ? 0 : start->limit);

@@ -53,7 +53,8 @@ int fkt_steer_mask(struct fkt_recording *rec, struct file *file, u64 set, u64 cl
 		/* Switch hooks on before layers are added to the mask, and off after layers are removed from it. */
 		err = fkt_attach_layers(mask | rec->mask);
 		if (!err) {
-			rec->mask = mask;
+			/* Read without the lock by status calls and by the hit that begins the recording. */
+			WRITE_ONCE(rec->mask, mask);
 			/* While parked, unpark_probes() does both later. */
 			if (!rec->parked) {
 				fkt_recording_go_on(rec);

@@ -14,7 +14,6 @@
 #include "actions.h"
 #include "call_children.h"
 #include "call_table.h"
-#include "calls.h"
 #include "calls_write.h"
 #include "instruments_now.h"
 #include "recording.h"
@@ -81,9 +80,9 @@ static void take(const struct fkt_held_call *held, void *unused)
  * context. instrument: of that call; task: not NULL.
  */
 void fkt_call_children(const struct fkt_instrument_slot *instrument, const struct fkt_call *call, u64 ticks,
-		       const struct fkt_call_task *task, const struct fkt_call_probes *probes)
+		       const struct fkt_call_task *task, fkt_calls_take_held_fn take_held)
 {
-	const u64 lost = probes->take_held(call, ticks, task, take, NULL);
+	const u64 lost = take_held(call, ticks, task, take, NULL);
 
 	if (unlikely(lost))
 		fkt_count_hits(instrument, FKT_FATE_MISSED + FKT_MISSED_HELD, lost);

@@ -5,12 +5,11 @@
 
 #include <linux/types.h>
 
-struct fkt_call;
-struct fkt_call_probes;
-struct fkt_call_task;
+#include "../calls/call.h"
+
 struct fkt_instrument_slot;
 
 void fkt_call_children(const struct fkt_instrument_slot *instrument, const struct fkt_call *call, u64 ticks,
-		       const struct fkt_call_task *task, const struct fkt_call_probes *probes);
+		       const struct fkt_call_task *task, fkt_calls_take_held_fn take_held);
 
 #endif /* FKT_PROBES_CALL_CHILDREN_H */

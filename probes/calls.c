@@ -134,7 +134,7 @@ struct returned {
 static __always_inline void bring_along(const struct fkt_instrument_slot *instrument, const struct returned *call)
 {
 	if (unlikely(call->held) && call->task)
-		fkt_call_children(instrument, call->call, call->ticks, call->task, &fkt_call_probes);
+		fkt_call_children(instrument, call->call, call->ticks, call->task, fkt_call_probes.take_held);
 }
 
 /* A call whose programs use words of its task, which are not known. */

@@ -27,8 +27,7 @@ extern struct fkt_call_probes {
 	u64 mark;
 	u64 since; /* TSC before the first of its calls */
 	/* fkt_calls_take_held(); NULL: no function is called through */
-	u64 (*take_held)(const struct fkt_call *call, u64 ticks, const struct fkt_call_task *task,
-			 fkt_take_held_fn take, void *context);
+	fkt_calls_take_held_fn take_held;
 	/* A table is being exchanged: traced functions may be missing from the table in force. */
 	bool is_changing;
 } fkt_call_probes;
