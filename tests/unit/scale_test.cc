@@ -78,7 +78,7 @@ TEST_CASE("5,000 tasks: each has its runs, its calls and its states") {
     REQUIRE(stat.running == kRounds * 100);
     // Between its runs; what it did before the first one is not known.
     REQUIRE(stat.asleep >= (kRounds - 1) * (round - 100));
-    const CpuStateTimes& times = analysis.states().task(task);
+    const CpuStateTimes& times = analysis.cpu_accounting().task(task);
     REQUIRE(of(times, CpuState::system) + of(times, CpuState::user) +
                 of(times, CpuState::running) ==
             stat.running);
