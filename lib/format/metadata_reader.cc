@@ -11,6 +11,7 @@
 #include "lib/base/text.h"
 #include "lib/format/json.h"
 #include "lib/format/json_members.h"
+#include "lib/format/json_totals.h"
 #include "lib/format/limits.h"
 
 namespace fkt {
@@ -62,50 +63,6 @@ void clocks(const Json& json, Clocks& c) {
   get(json, "khz", c.khz);
   get(json, "zone", c.zone_seconds);
   if (const auto start = get_pair(json, "start")) c.start = *start;
-}
-
-Totals totals(const Json& json) {
-  Totals t;
-  get(json, "start_clock", t.start_clock);
-  get(json, "stop_clock", t.stop_clock);
-  get(json, "recording_stop_clock", t.recording_stop_clock);
-  get(json, "events", t.events);
-  get(json, "lost", t.lost);
-  get(json, "discarded", t.discarded);
-  get(json, "overwritten", t.overwritten);
-  get(json, "pages", t.pages);
-  get(json, "bytes", t.bytes);
-  get(json, "missed", t.missed);
-  get(json, "clock_back", t.clock_back);
-  get(json, "drain_ns", t.drain_ns);
-  get(json, "stop_reason", t.stop_reason);
-  get(json, "because", t.because);
-  get(json, "source", t.source);
-  get(json, "error", t.error);
-  if (const auto status = json.find("workload_status");
-      status != json.end() && status->is_number_integer()) {
-    int value = 0;
-    get(json, "workload_status", value);
-    t.workload_status = value;
-  }
-  const auto per_cpu = json.find("per_cpu");
-  if (per_cpu != json.end() && per_cpu->is_array()) {
-    for (const Json& element : *per_cpu) {
-      if (!element.is_object()) continue;
-      CpuTotals cpu;
-      get(element, "cpu", cpu.cpu);
-      if (cpu.cpu >= kMaxCpus) continue;
-      get(element, "events", cpu.events);
-      get(element, "lost", cpu.lost);
-      get(element, "discarded", cpu.discarded);
-      get(element, "overwritten", cpu.overwritten);
-      get(element, "pages", cpu.pages);
-      get(element, "gap_from", cpu.gap_from);
-      get(element, "gap_lost", cpu.gap_lost);
-      t.per_cpu.push_back(cpu);
-    }
-  }
-  return t;
 }
 
 Part part(const Json& json) {
@@ -198,7 +155,7 @@ Status add_json(const Section& section, std::string_view text, TraceInfo& info) 
       clocks(json, info.clocks);
       break;
     case FKT_SEC_TOTALS:
-      info.totals = totals(json);
+      info.totals = totals_of(json);
       info.clocks.end = get_pair(json, "end");
       break;
     case FKT_SEC_INSTRUMENTS:

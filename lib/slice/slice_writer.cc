@@ -16,6 +16,7 @@
 #include "lib/format/clocks.h"
 #include "lib/format/file_writer.h"
 #include "lib/format/json.h"
+#include "lib/format/json_totals.h"
 #include "lib/format/sections.h"
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
@@ -374,11 +375,7 @@ std::vector<fkt_index_entry> SliceWriter::index() const {
 }
 
 Json SliceWriter::per_cpu() const {
-  struct Sum {
-    std::uint64_t events = 0, lost = 0, pages = 0;
-    std::uint64_t gap_from = 0, gap_lost = 0;  // of a gap that was still open at the stop
-  };
-  std::map<std::uint32_t, Sum> all;
+  std::map<std::uint32_t, CpuTotals> all;
   for (const Stretch& stretch : stretches_) {
     for (const auto& [number, cpu] : stretch.cpus) {
       all[number].events += cpu.events;
@@ -388,21 +385,17 @@ Json SliceWriter::per_cpu() const {
   for (const std::uint32_t number : pages_) all[trace_.pages()[number].cpu].pages++;
   if (const std::optional<Totals>& totals = trace_.info().totals) {
     for (const CpuTotals& cpu : totals->per_cpu) {
-      Sum& sum = all[cpu.cpu];
+      CpuTotals& sum = all[cpu.cpu];
       if (cpu.gap_lost == 0 || cpu.gap_from >= stretches_.back().time.to) continue;
       sum.gap_from = cpu.gap_from;
       sum.gap_lost = cpu.gap_lost;
     }
   }
   Json rows = Json::array();
-  for (const auto& [number, cpu] : all) {
-    rows.push_back({{"cpu", number},
-                    {"events", cpu.events},
-                    {"lost", cpu.lost},
-                    {"discarded", 0},
-                    {"pages", cpu.pages},
-                    {"gap_from", cpu.gap_from},
-                    {"gap_lost", cpu.gap_lost}});
+  for (auto& [number, cpu] : all) {
+    cpu.cpu = number;
+    rows.push_back(cpu_totals_json(cpu));
+    rows.back().erase("overwritten");  // only pages from before a slice were
   }
   return rows;
 }

@@ -10,6 +10,7 @@
 #include "cli/fkt_record/start/engine_name.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/json.h"
+#include "lib/format/json_totals.h"
 #include "lib/record/machine_sections.h"
 
 namespace fkt::record {
@@ -66,18 +67,18 @@ PartCpu sum_of(const PartCpus& cpus) {
   return sum;
 }
 
-Json per_cpu_json(const Ending& e) {
-  Json list = Json::array();
+std::vector<CpuTotals> per_cpu(const Ending& e) {
+  std::vector<CpuTotals> list;
   for (const auto& [cpu, status] : e.cpus) {
     const PartCpu base = before_on(e.before, cpu), left = before_on(e.snapshots, cpu);
-    list.push_back({{"cpu", cpu},
-                    {"events", status.events - base.events},
-                    {"lost", status.lost - base.lost},
-                    {"discarded", std::uint64_t{status.discarded}},
-                    {"overwritten", status.overwritten + left.events},
-                    {"pages", status.pages_written - base.pages - left.pages},
-                    {"gap_from", std::uint64_t{status.gap_from}},
-                    {"gap_lost", std::uint64_t{status.gap_lost}}});
+    list.push_back({.cpu = cpu,
+                    .events = status.events - base.events,
+                    .lost = status.lost - base.lost,
+                    .discarded = status.discarded,
+                    .overwritten = status.overwritten + left.events,
+                    .pages = status.pages_written - base.pages - left.pages,
+                    .gap_from = status.gap_from,
+                    .gap_lost = status.gap_lost});
   }
   return list;
 }
@@ -91,29 +92,32 @@ Json descendants_json(const std::vector<Descendant>& descendants, const TaskList
   return list;
 }
 
-std::string totals_json(const Ending& e) {
+std::string totals(const Ending& e) {
   const fkt_status& s = e.status;
   const PartCpu base = sum_of(e.before);
-  return dump_json({{"start_clock", std::uint64_t{s.start_clock}},
-                    {"stop_clock", std::uint64_t{s.stop_clock}},
-                    {"events", s.events - base.events},
-                    {"lost", s.lost - base.lost},
-                    {"discarded", std::uint64_t{s.discarded}},
-                    {"overwritten", std::uint64_t{s.overwritten}},
-                    {"pages", s.pages_written - base.pages},
-                    {"bytes", std::uint64_t{s.bytes_written}},
-                    {"stop_reason", stop_reason_name(s.stop_reason)},
-                    {"error", s.error},
-                    {"mask", e.mask},
-                    {"drain_ns", std::uint64_t{s.drain_ns}},
-                    {"wakeups", s.wakeups},
-                    {"engine", engine_name(s.engine)},
-                    {"workload_status", e.workload_status ? Json(*e.workload_status) : Json()},
-                    {"descendants", descendants_json(e.descendants, e.task_list)},
-                    {"end", clock_pair_json(e.end)},
-                    {"missed", std::uint64_t{s.missed}},
-                    {"clock_back", std::uint64_t{s.clock_back}},
-                    {"per_cpu", per_cpu_json(e)}});
+  Totals totals;
+  totals.start_clock = s.start_clock;
+  totals.stop_clock = s.stop_clock;
+  totals.events = s.events - base.events;
+  totals.lost = s.lost - base.lost;
+  totals.discarded = s.discarded;
+  totals.overwritten = s.overwritten;
+  totals.pages = s.pages_written - base.pages;
+  totals.bytes = s.bytes_written;
+  totals.missed = s.missed;
+  totals.clock_back = s.clock_back;
+  totals.drain_ns = s.drain_ns;
+  totals.stop_reason = stop_reason_name(s.stop_reason);
+  totals.error = s.error;
+  totals.workload_status = e.workload_status;
+  totals.per_cpu = per_cpu(e);
+  Json json = totals_json(totals);
+  json["mask"] = e.mask;
+  json["wakeups"] = s.wakeups;
+  json["engine"] = engine_name(s.engine);
+  json["descendants"] = descendants_json(e.descendants, e.task_list);
+  json["end"] = clock_pair_json(e.end);
+  return dump_json(json);
 }
 
 // Adds sections to a list; after the first failure add() does nothing and status() returns the
@@ -214,7 +218,7 @@ Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock) {
 Result<Sections> sections_after(const Ending& e) {
   Sections sections;
   Adder adder(sections);
-  adder.add(FKT_SEC_TOTALS, totals_json(e)).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
+  adder.add(FKT_SEC_TOTALS, totals(e)).add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
   const std::string tasks = e.status.overwritten > 0 ? e.task_list.lines() : e.tasks;
   if (!tasks.empty()) adder.add(FKT_SEC_TASKS_END, tasks);
   if (!e.definitions.empty()) adder.add(FKT_SEC_DEFINITIONS_END, e.definitions);

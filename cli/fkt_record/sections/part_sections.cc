@@ -11,6 +11,7 @@
 #include "cli/fkt_record/start/engine_name.h"
 #include "lib/base/bytes.h"
 #include "lib/format/json.h"
+#include "lib/format/json_totals.h"
 #include "lib/format/sections.h"
 #include "lib/record/machine_sections.h"
 
@@ -52,22 +53,18 @@ PartCpu on(const PartCpus& cpus, std::uint32_t cpu) {
   return found == cpus.end() ? PartCpu{} : found->second;
 }
 
-// The totals of one CPU, which may have no page in this file; adds them to `sum`.
-Json cpu_json(std::uint32_t cpu, const PartFile& part, const PartCpu& gone, PartCpu& sum) {
+// The totals of one CPU, which may have no page in this file.
+CpuTotals cpu_totals(std::uint32_t cpu, const PartFile& part, const PartCpu& gone) {
   const PartCpu has = on(part.cpus(), cpu);
   const std::uint64_t lost_before = std::max(on(part.before(), cpu).lost, gone.lost);
+  CpuTotals totals;
+  totals.cpu = cpu;
+  totals.events = has.events + gone.events;
   // Losses are counted in page headers: without a page their number is not known.
-  const std::uint64_t lost = has.pages > 0 ? has.lost - lost_before : 0;
-  sum.events += has.events + gone.events;
-  sum.lost += lost;
-  return {{"cpu", cpu},
-          {"events", has.events + gone.events},
-          {"lost", lost},
-          {"discarded", 0},
-          {"overwritten", gone.events},
-          {"pages", has.pages},
-          {"gap_from", 0},
-          {"gap_lost", 0}};
+  totals.lost = has.pages > 0 ? has.lost - lost_before : 0;
+  totals.overwritten = gone.events;
+  totals.pages = has.pages;
+  return totals;
 }
 
 }  // namespace
@@ -137,38 +134,30 @@ Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::
   for (const auto* known : {&part.cpus(), &end.gone}) {
     for (const auto& [number, cpu] : *known) cpus.insert(number);
   }
-  PartCpu sum;
-  std::uint64_t overwritten = 0;
-  Json per_cpu = Json::array();
-  for (const std::uint32_t cpu : cpus) {
-    const PartCpu gone = on(end.gone, cpu);
-    per_cpu.push_back(cpu_json(cpu, part, gone, sum));
-    overwritten += gone.events;
+  Totals totals;
+  totals.start_clock = end.status.start_clock;
+  totals.stop_clock = std::max<std::uint64_t>(part.end_clock(), end.status.stop_clock);
+  totals.pages = part.index().size();
+  totals.bytes = part.bytes();
+  totals.missed = end.status.missed;
+  totals.clock_back = end.status.clock_back;
+  totals.stop_reason = end.reason;
+  for (const std::uint32_t number : cpus) {
+    const CpuTotals& cpu =
+        totals.per_cpu.emplace_back(cpu_totals(number, part, on(end.gone, number)));
+    totals.events += cpu.events;
+    totals.lost += cpu.lost;
+    totals.overwritten += cpu.overwritten;
   }
-  const std::string totals =
-      dump_json({{"start_clock", std::uint64_t{end.status.start_clock}},
-                 {"stop_clock", std::max<std::uint64_t>(part.end_clock(), end.status.stop_clock)},
-                 {"events", sum.events},
-                 {"lost", sum.lost},
-                 {"discarded", 0},
-                 {"overwritten", overwritten},
-                 {"pages", part.index().size()},
-                 {"bytes", part.bytes()},
-                 {"stop_reason", end.reason},
-                 {"because", end.because},
-                 {"error", 0},
-                 {"mask", std::uint64_t{end.status.mask}},
-                 {"drain_ns", 0},
-                 {"wakeups", 0},
-                 {"engine", engine_name(end.status.engine)},
-                 {"missed", std::uint64_t{end.status.missed}},
-                 {"clock_back", std::uint64_t{end.status.clock_back}},
-                 {"workload_status", nullptr},
-                 {"descendants", Json::array()},
-                 {"end", clock_pair_json(end.now)},
-                 {"per_cpu", per_cpu}});
+  Json json = totals_json(totals);
+  json["because"] = end.because;
+  json["mask"] = std::uint64_t{end.status.mask};
+  json["wakeups"] = 0;
+  json["engine"] = engine_name(end.status.engine);
+  json["descendants"] = Json::array();
+  json["end"] = clock_pair_json(end.now);
   Sections sections;
-  Status added = sections.add(FKT_SEC_TOTALS, totals);
+  Status added = sections.add(FKT_SEC_TOTALS, dump_json(json));
   if (added) added = sections.add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
   if (added && !tasks.empty()) added = sections.add(FKT_SEC_TASKS_END, tasks);
   if (added && !end.definitions.empty()) {
