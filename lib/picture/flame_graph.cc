@@ -65,7 +65,7 @@ constexpr std::string_view kFlameScript = R"(<script><![CDATA[
     boxes.forEach(function (box) {
       var hit = word && box.dataset.name.indexOf(word) >= 0;
       box.classList.toggle('found', !!hit);
-      // Boxes within a box that was counted are not counted again.
+      // What lies in a box that was counted is not counted again.
       if (hit && share(box, 'x') >= end - 1e-12) {
         sum += share(box, 'w');
         end = share(box, 'x') + share(box, 'w');
