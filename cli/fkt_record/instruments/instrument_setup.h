@@ -86,7 +86,7 @@ class InstrumentSetup {
   bool has(Action::Kind action) const;
   // Lines for the file's catalogue, besides those of the numbering.
   const std::string& catalogue_lines() const { return calls_.catalogue_lines(); }
-  // What the place at this address, which the kernel refuses to probe, is called.
+  // Returns the name of the place at this address, which the kernel refuses to probe.
   std::string name_of(std::uint64_t address, const Numbering& numbering) const;
   std::span<const Part> parts() const { return parts_; }
   // The kernel's name for return probes.
