@@ -17,17 +17,18 @@ namespace fkt::cli {
 inline constexpr std::size_t kAnswerRows = 8;      // of where the time went
 inline constexpr std::size_t kAnswerSlowest = 10;  // calls
 
-// Whether the first screen comes soon enough to be shown unasked: in a second or so, or in a few
-// hundredths of the time that was recorded.
+// Returns whether the first screen can be made fast enough to show it without a request: in about a
+// second, or in a few hundredths of the recorded time.
 bool answer_is_quick(const Trace& trace);
-// What to type for it, where it is not: a line.
+// Returns a line with the command that shows the first screen.
 std::string answer_hint(const std::string& file);
 
 // Reads the recording once. selection: only its times may be set.
 Answer read_answer(const Trace& trace, const Selection& selection, std::size_t rows,
                    std::size_t slowest);
 
-// Writes the answer as it suits the terminal. file: its name, for the commands that show more.
+// Writes the answer, fitted to the terminal. file: the recording's name, for the commands that show
+// more.
 void write_answer(TextWriter& out, const Answer& answer, const std::string& file,
                   const Terminal& terminal, const TimeFormat& time);
 

@@ -14,12 +14,12 @@ namespace fkt::cli {
 // status: kFailed if it printed a line, else kDone.
 int say_damage(const std::string& file, const Trace& trace, bool listed = false);
 
-// Says that there was no event to show, so that an empty output is not mistaken for a failure.
-// chosen: only a part was asked for.
+// Prints that there was no event to show, so that an empty output is not mistaken for a failure.
+// chosen: the user selected a part.
 void say_no_events(const std::string& file, const Trace& trace, bool chosen);
 
-// As fail(error) of messages.h. If the recording has nothing of what was asked for, its damage may
-// be the reason: its line comes first then.
+// Same as fail(error) of messages.h. For an error (absent) it prints the damage first, because that
+// may be the reason.
 int fail(const Error& error, const std::string& file, const Trace& trace);
 
 }  // namespace fkt::cli

@@ -145,7 +145,7 @@ po::typed_value<std::vector<std::string>>* values(const char* name) {
   return po::value<std::vector<std::string>>()->value_name(name);
 }
 
-// Every tool makes its Options first, so what goes for all tools is arranged here.
+// Every tool makes its Options first, so settings of all tools are made here.
 Options::Options(std::string synopsis, std::string about)
     : synopsis_(std::move(synopsis)), about_(std::move(about)) {
   std::set_new_handler(end_without_memory);

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// How far a tool has read, shown on a terminal.
+// SPDX-License-Identifier: GPL-2.0-only Shows on a terminal how much of a file a tool has read.
 #pragma once
 
 #include <chrono>

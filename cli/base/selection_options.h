@@ -16,11 +16,12 @@ namespace fkt::cli {
 // Adds -s, --task, --cpu, --layer, --from, --to, --where, --around and --window to a section of the
 // help.
 void add_selection_options(boost::program_options::options_description_easy_init section);
-// The first of these options that was given, as the user typed it; nothing if none was given.
+// Returns the first of these options that was given, as the user typed it; nothing if none was
+// given.
 std::optional<std::string> selection_option(const Options& options);
 
-// The values of --from and --to as clock values in ticks; nothing where the option was not given.
-// Returns an error if no part of the recording lies between them.
+// Returns the values of --from and --to as clock values in ticks; nothing where the option was not
+// given. Returns an error if no part of the recording lies between them.
 struct TimeSpan {
   std::optional<std::uint64_t> from, to;
 };
@@ -45,13 +46,13 @@ Status complete_selection(const Options& options, const Trace& trace, Selection&
 Status find_selected(const Options& options, const Trace& trace, Selection& selection,
                      const Reading& reading);
 
-// The value of --window in ticks.
+// Returns the value of --window in ticks.
 Result<std::uint64_t> window_of(const Options& options, const Trace& trace);
 // Restricts the selection to these intervals; reading stops behind the last one. `what` describes
 // them in messages.
 void restrict_to(Selection& selection, std::vector<Interval> parts, std::string what);
 
-// Number of events in the file according to its index. A Reading counts up to it.
+// Returns the number of events in the file according to its index. A Reading counts up to it.
 std::uint64_t events_of(const Trace& trace);
 
 // Prefixes the message of an error with the option's name.

@@ -61,7 +61,7 @@ Result<Symbols> symbols_of(const Options& options) {
   const std::string path = options.has("map") ? options.text("map") : kKallsyms;
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return os_failure(path);
-  // A recording may be larger than any list.
+  // Not limited as lists are: a recording may be larger than any list of symbols.
   if (holds_fkt_file(file.get())) return symbols_of_recording(path);
   Result<std::string> text = read_descriptor(file.get(), path, kMostListed);
   if (!text) return text.error();
@@ -71,7 +71,7 @@ Result<Symbols> symbols_of(const Options& options) {
 Status translate(const Options& options, const std::function<std::string(std::string_view)>& line) {
   ignore_sigpipe();
   const std::string name = options.arguments().empty() ? "-" : options.arguments().front();
-  if (name == "-") std::ios::sync_with_stdio(false);  // else the lines that wait are not known
+  if (name == "-") std::ios::sync_with_stdio(false);  // else the number of buffered lines is not known
   std::ifstream file;
   if (name != "-") {
     file.open(name);
@@ -94,7 +94,7 @@ Status translate(const Options& options, const std::function<std::string(std::st
   if (in.bad()) return os_failure(name);
   const Result<bool> put = cli::put(out);
   if (!put) return put.error();
-  // Reading has ended at a line that there is no room for, not at the end.
+  // Reading has stopped before the end of the input: a line is longer than the buffer.
   if (in.gcount() > 0) return usage(input_name(name) + ": a line is longer than 1 MiB");
   return Done{};
 }

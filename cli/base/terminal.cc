@@ -15,7 +15,7 @@ Terminal terminal(int fd) {
   if (!found.is) return found;
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0) found.width = size.ws_col;
-  // As https://no-color.org asks: any value but the empty one.
+  // Any value but the empty one counts (https://no-color.org).
   const char* const no_colour = std::getenv("NO_COLOR");
   const char* const name = std::getenv("TERM");
   const bool dumb = name == nullptr || std::string_view(name) == "dumb";

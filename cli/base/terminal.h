@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What is known of the terminal that output goes to.
+// SPDX-License-Identifier: GPL-2.0-only The terminal that the output goes to.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,7 @@ namespace fkt::cli {
 
 struct Terminal {
   bool is = false;        // the descriptor is a terminal
-  std::size_t width = 0;  // characters; 0: it is none, or does not tell
+  std::size_t width = 0;  // characters; 0: not a terminal, or its width is unknown
   bool colour = false;    // it is one, NO_COLOR is not set, and TERM is not "dumb"
 };
 

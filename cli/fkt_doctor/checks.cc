@@ -46,7 +46,8 @@ bool is_installed(const Machine& machine) {
   });
 }
 
-// Whether the release is the version itself or one with something behind it, but not another digit.
+// Returns whether the release is the version itself, or the version followed by anything but a
+// digit.
 bool is_release_of(std::string_view release, std::string_view version) {
   if (!release.starts_with(version)) return false;
   release.remove_prefix(version.size());
@@ -117,7 +118,7 @@ Finding signatures(const Machine& machine) {
 Finding device(const Machine& machine) {
   const fs::path node = at(machine, "dev/fkt");
   if (!is_there(node)) {
-    // Without a module there is nothing to load: its own line says what comes first.
+    // Without a module there is nothing to load; the check of the module says what to do.
     if (!is_loaded(machine) && !is_installed(machine)) {
       return {Verdict::blocked, "device", "there is no /dev/fkt, which comes with the module", ""};
     }
@@ -148,7 +149,7 @@ Finding clock(const Machine& machine) {
           "fkt_record --clock mono"};
 }
 
-// What other tracers do, and how to end it.
+// Returns what other tracers do, and how to end it.
 class Busy {
  public:
   void add(const std::string& what, const std::string& remedy) {
@@ -202,7 +203,7 @@ Finding tracers(const Machine& machine) {
     for (const fs::directory_entry& entry : fs::directory_iterator(tracefs / "instances", none)) {
       find_ftrace(entry.path(), entry.path().filename().string(), busy);
     }
-    // Those of FKT's own instruments are there only while it records.
+    // FKT's own probes exist only while it records.
     const auto functions = text_of(tracefs / "enabled_functions");
     if (functions && !functions->empty()) {
       const auto count = std::ranges::count(*functions, '\n') + 1;

@@ -4,8 +4,7 @@
 
 namespace fkt::cli {
 
-// Prints what may stand in the way of recording; returns the exit status: kFailed if it cannot
-// record.
+// Prints what may prevent recording; returns the exit status: kFailed if it cannot record.
 int examine_machine(int argc, const char* const* argv);
 
 }  // namespace fkt::cli

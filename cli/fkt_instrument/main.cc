@@ -20,7 +20,7 @@ constexpr const char* kNoRequests =
 
 struct Words {
   Command command = Command::list;
-  std::string text;  // goes with it
+  std::string text;  // sent with the request
   std::string name;  // of `save`
 };
 
@@ -61,7 +61,8 @@ Result<std::string> text_of(int file) {
   return text;
 }
 
-// Sends the request. Returns what the recorder has written into the file; line: what it says.
+// Sends the request. Returns the text that the recorder has written into the file. line: the
+// recorder's answer.
 Result<std::string> ask(const Words& words, pid_t recorder, std::string& line) {
   const Result<UniqueFd> connection = cli::connect_to(recorder, kNoRequests);
   if (!connection) return connection.error();

@@ -22,7 +22,7 @@ constexpr const char* kMachine = "/etc/fkt/";
 constexpr const char* kSuffix = ".instruments";
 constexpr std::size_t kMost = InstrumentsAsk::kMostBytes;
 
-// The user's folder, with a slash at its end; empty: there is none.
+// Returns the user's folder, with a slash at its end; empty: there is none.
 std::string folder_of_user() {
   const char* const config = ::getenv("XDG_CONFIG_HOME");
   if (config != nullptr && *config == '/') return std::string(config) + "/fkt/";

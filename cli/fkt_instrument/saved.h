@@ -10,7 +10,7 @@
 
 namespace fkt::cli {
 
-// The text of a saved set; name "-": standard input. Error (io): there is none.
+// Returns the text of a saved set; name "-": standard input. Error (io): there is none.
 Result<std::string> read_saved(const std::string& name);
 // Writes a set, in place of the one with that name. Returns the file's path.
 Result<std::string> save(const std::string& name, const std::string& text);

@@ -129,7 +129,7 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
   return wanted;
 }
 
-// Returns the tree in the form that was asked for. text: of a picture.
+// Returns the tree in the requested form. text: of a picture.
 Result<std::string> tree_text(const CallTree& tree, const KdRequest& request,
                               const TimeFormat& time, const FlameText& text) {
   TextWriter out;

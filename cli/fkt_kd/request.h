@@ -47,7 +47,7 @@ Result<KdRequest> kd_request(const Options& options);
 // The value of -t in ticks. A number without unit counts microseconds, as in KFT's tool.
 Result<std::uint64_t> least_time(const Options& options, double ticks_per_second);
 
-// Error: what a KFT log cannot be asked for.
+// Error (usage): an option that has no meaning for a KFT log.
 Status check_for_log(const Options& options, const KdRequest& request);
 // Evaluates the options that select a part of the recording. trace: null for a KFT log.
 Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading);

@@ -9,7 +9,7 @@
 namespace fkt::cli {
 namespace {
 
-// Whether the selection is of events that are chosen by their time and CPU alone.
+// Returns whether the selection chooses events by their time and CPU only.
 bool is_of_time(const Selection& s) {
   return !s.where && !s.own && !s.layer && !s.stats_pid && !s.dump_pid && s.parts.empty();
 }

@@ -20,10 +20,10 @@ class Jump {
   // folder, apart: as for CheckpointCache.
   Jump(const Trace& trace, const PrintRequest& request, const std::string& folder = cache_folder(),
        std::uint64_t apart = CheckpointCache::kLeastApart);
-  // What the analysis must be made with.
+  // Returns the information that the analysis must be made with.
   const TraceInfo& info() const { return info_; }
-  // Adds what is before the part, or nothing where every event must be added. Returns the time from
-  // which on (ticks) the events are still to be added.
+  // Adds the events before the part, or none if every event must be added singly. Returns the time
+  // (ticks) from which the caller must add the events.
   std::optional<std::uint64_t> run(Analysis& analysis) const;
 
  private:

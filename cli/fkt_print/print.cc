@@ -41,12 +41,12 @@ void add_up(const Trace& trace, const PrintRequest& request, Analysis& analysis)
          progress.update(done, total);
          return true;
        }});
-  // A slice's own end is no part of the request: a slice is read to its end.
+  // A slice's end does not limit the request: a slice is read to its end.
   analysis.finish(!request.selection.to, recording_end(trace));
 }
 
-// Where a part of the recording is dumped, the moment from which on: then it is said what each CPU
-// did at it. Not where single events are chosen.
+// Returns the begin of the dumped part, for which the state of each CPU is printed. Nothing if
+// single events are selected.
 std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis& analysis) {
   const Selection& s = analysis.selection();
   const bool chosen = s.layer || s.own || s.where || s.dump_pid || !s.parts.empty();
@@ -91,7 +91,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, const
   return put(out.view());
 }
 
-// On a terminal the statistics begin with the answer that most people look for.
+// On a terminal the statistics begin with the first screen (lib/report/answer.h).
 void put_first_screen(TextWriter& out, const Trace& trace, const PrintRequest& request) {
   const Terminal screen = terminal(STDOUT_FILENO);
   const Selection& s = request.selection;

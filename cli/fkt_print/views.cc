@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kAllRows = ~std::size_t{0};
 
-// Reads the recording as follow() does, and ends the analysis. A slice's own end is no part of the
+// Reads the recording as follow() does, and ends the analysis. A slice's end does not limit the
 // request: a slice is read to its end.
 template <class Each>
 bool follow_all(const Trace& trace, const PrintRequest& request, Analysis& analysis,

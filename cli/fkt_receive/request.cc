@@ -31,7 +31,7 @@ Result<Request> request_of(const Options& options) {
   Request r;
   if (options.has("output")) r.file = options.text("output");
   if (r.file.empty()) return usage("-o: the file's name is empty");
-  // A sender that comes again goes on where the file ends.
+  // A sender that connects again continues where the file ends.
   const Status named = cli::check_not_stdout("-o", r.file);
   if (!named) return named.error();
   r.replace = replace_rule(!options.has("output"), options.has("force"));

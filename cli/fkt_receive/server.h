@@ -34,7 +34,7 @@ class Server {
 
   enum class End {
     done,     // the file is complete and the sender has been told
-    aborted,  // the sender says that there is no recording
+    aborted,  // the sender has dropped the recording
     failed,   // the store has failed
     gone,     // the sender did not reconnect in time
     stopped,  // `stop` became readable

@@ -26,7 +26,8 @@
 namespace fkt::record {
 namespace {
 
-// Leaves the terminal, and returns what the recording returned. Runs in a process of its own.
+// Leaves the terminal, records, and returns the recording's exit status. Runs in a process of its
+// own.
 int record_in_background(const Request& request, UniqueFd ready) {
   ::setsid();
   if (::chdir("/") != 0) return failed(os_failure("/"));
@@ -88,7 +89,7 @@ Status copy_to(const MappedFile& from, const OutputPlan& plan) {
   return Done{};
 }
 
-// What was recorded, and from when to when by the clock of the kernel's log.
+// Returns what was recorded, with its begin and end by the clock of the kernel's log.
 void tell(const Trace& trace, const std::string& name) {
   const TraceInfo& info = trace.info();
   // CLOCK_MONOTONIC began with the kernel.

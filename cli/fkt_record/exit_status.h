@@ -11,7 +11,7 @@ namespace fkt::record {
 
 inline constexpr int kRecordingFailed = 125;
 
-// Tells the error, and returns the status for it.
+// Prints the error and returns the exit status for it.
 inline int failed(const Error& error) {
   const int status = cli::fail(error);
   return status == cli::kUsage ? status : kRecordingFailed;

@@ -16,7 +16,7 @@ inline constexpr const char* kBootLock = "/run/fkt/boot.lock";
 // The configuration on the kernel's command line: fkt.kft="...".
 inline constexpr const char* kBootParameter = "/sys/module/fkt/parameters/kft";
 
-// What fkt_record does besides recording when it was started in an initramfs.
+// The additional work of fkt_record when it was started in an initramfs.
 class BootRecorder {
  public:
   // Takes the lock. ready: write end of a pipe; go_on() writes one byte to it.

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The functions of a recording whose calls, or whose entries, are recorded: what FKT_START is
-// given.
+// SPDX-License-Identifier: GPL-2.0-only The functions whose calls or entries are recorded, in the
+// form that FKT_START takes.
 #pragma once
 
 #include <cstddef>
@@ -27,48 +26,50 @@ class CallSetup {
   struct Added {
     std::size_t functions = 0;
     std::size_t by_probe = 0;      // of these, that have a return probe
-    std::size_t taken_before = 0;  // that earlier instruments have
+    std::size_t taken_before = 0;  // functions that earlier instruments have
   };
 
-  // What is recorded, and so what the file calls the functions: "vfs_read", "vfs_read:exit".
+  // Part of the call that is recorded; the file names the functions accordingly: "vfs_read",
+  // "vfs_read:exit".
   enum class Form : std::uint8_t { call, entry, exit };
 
   // An instrument's number among all of the recording, and its layer.
   struct Of {
     std::uint16_t instrument = 0;
     fkt_layer layer = FKT_L_INSTRUMENTS;
-    // It is on functions besides another instrument: nothing is recorded of its hits, which come
-    // after those of the other one.
+    // A trigger: it may be on a function that another instrument has, and its hits, which follow
+    // those of the other one, are not recorded.
     bool is_trigger = false;
   };
 
-  // Adds the functions that no earlier instrument has. Triggers are added to all, and others to
-  // those that triggers alone have, if neither asks for what is known at the entry of a call alone.
-  // numbers: of the recording.
+  // Adds the functions that no earlier instrument has. A trigger is also added to functions that
+  // have an instrument, and an instrument to functions that have only triggers, unless one of the
+  // two uses values that are known only at the entry of a call. numbers: of the recording.
   Added add(CallPlan plan, Form form, const Of& of, Numbers& numbers,
             const std::optional<AsyncPart>& async);
-  // Called once, after the last add(). threads: their numbers are below. keep: nothing: calls bring
-  // no others along. Error (usage): there are too many functions.
+  // Called once, after the last add(). threads: upper bound of thread numbers, exclusive. keep: the
+  // rule of --keep-children; nothing: there is none. Error (usage): there are too many functions.
   Status finish(std::uint32_t threads, const std::optional<KeepChildren>& keep);
   // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
   void renumber(std::span<const std::uint16_t> places);
 
   bool empty() const { return functions_.empty(); }
-  // The number of the function at this address; nothing: it is none of these.
+  // Returns the number of the function at this address; nothing: it is none of these.
   std::optional<std::uint32_t> number_of(std::uint64_t address) const;
   // For FKT_START; valid as long as this object.
   const fkt_calls& arguments() const { return *arguments_; }
-  // Lines for the file's catalogue: the functions that have a return probe, and why.
+  // Returns lines for the file's catalogue: the functions that have a return probe, with the
+  // reason.
   const std::string& catalogue_lines() const { return engines_; }
 
  private:
-  // What a function's instruments are.
+  // Kinds of the instruments that a function has.
   struct Known {
     bool is_recorded = false;  // one of them is no trigger
     bool is_alone = false;     // it asks at the entry of a call, so there can be no other
     unsigned instruments = 0;
   };
-  // What the conditions of all instruments that record leave, at most.
+  // Union of the limits of all instruments that record: calls outside of it are never recorded.
   struct Widest {
     std::uint64_t shortest = UINT64_MAX;
     std::uint64_t deepest = 0;

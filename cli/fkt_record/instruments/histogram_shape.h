@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// A histogram of an instrument: what the kernel is told of it, and what its rows mean.
+// SPDX-License-Identifier: GPL-2.0-only A histogram of an instrument: its form for FKT_START, and
+// the meaning of its rows.
 #pragma once
 
 #include <span>
@@ -16,14 +16,14 @@ namespace fkt::record {
 
 class HistogramShape {
  public:
-  // action: Precondition: a histogram. ticks_per_second: of the recording's clock. Error (usage):
-  // the width of its buckets is none.
+  // action: a histogram. ticks_per_second: of the recording's clock. Error (usage): the width of
+  // its buckets is invalid.
   static Result<HistogramShape> make(const Action& action, const MeasuredValue& measured,
                                      double ticks_per_second);
 
-  // Sets what FKT_START is given of the histogram.
+  // Fills in the members that FKT_START takes for the histogram.
   void describe(fkt_instrument& instrument) const;
-  // What the recording's file says of the rows, those with most hits first; times in ns.
+  // Returns the rows for the recording's file, those with most hits first; times in ns.
   HitHistogram result(std::span<const fkt_histogram_row> rows) const;
 
  private:

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The instructions of a recording that are recorded: what FKT_START is given, and what the file
-// says of them.
+// SPDX-License-Identifier: GPL-2.0-only The instructions that are recorded: their form for
+// FKT_START, and their description in the file.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +31,7 @@ class InstructionSetup {
   bool empty() const { return instructions_.empty(); }
   // For FKT_START; valid as long as this object.
   const fkt_calls& arguments() const { return *arguments_; }
-  // The number of the instruction at this address; nothing: it is none of these.
+  // Returns the number of the instruction at this address; nothing: it is none of these.
   std::optional<std::uint32_t> number_of(std::uint64_t address) const;
 
  private:

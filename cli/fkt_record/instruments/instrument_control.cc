@@ -56,7 +56,7 @@ std::vector<std::string> wanted_lines(std::string_view text) {
   return lines;
 }
 
-// fkt_instrument's user has not typed the option of which messages speak.
+// Messages name the option -i, which the user of fkt_instrument has not typed.
 Error without_option(Error error) {
   for (const std::string_view option : {"-i: ", "-i "}) {
     if (error.message.starts_with(option)) error.message.erase(0, option.size());
@@ -144,7 +144,7 @@ std::string InstrumentControl::answered() {
   clear_event(answered_);
   is_busy_ = false;
   std::string news = std::exchange(news_, {});
-  // A change that waits is made for the modules that are there now.
+  // A waiting request uses the modules that are loaded now.
   if (std::exchange(looks_again_, false)) modules_changed();
   if (!is_busy_ && !waiting_.empty()) {
     Waiting next = std::move(waiting_.front());
@@ -196,7 +196,7 @@ void InstrumentControl::modules_changed() {
   is_busy_ = true;
   task_.start([this] {
     const Result<std::string> done = change(instruments_);
-    // It is tried again when the next module comes or goes: some come and go together.
+    // Repeated when the next module is loaded or unloaded, because several may change together.
     if (!done) there_.clear();
     news_ = done ? *done : done.error().message;
     signal_event(answered_);
@@ -284,7 +284,7 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_added(
   return instruments;
 }
 
-// What is possible with -i may not be possible any more, or not in this recording.
+// An instrument that -i accepts may be impossible now, or in this recording.
 Status InstrumentControl::check_while_recording(const Instrument& instrument) const {
   const std::string text = '"' + instrument.text + "\": ";
   if ((instrument.action.kind == Action::Kind::start ||
@@ -349,7 +349,7 @@ Result<std::string> InstrumentControl::counts() const {
   return lines;
 }
 
-// As fkt_record tells it at the end of those whose results are counts or histograms.
+// Same text as fkt_record prints at the end for instruments whose results are counts or histograms.
 Result<std::string> InstrumentControl::results() const {
   std::string text;
   if (!setup_) return text;

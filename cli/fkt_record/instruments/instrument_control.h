@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The instruments of a recording, from -i to the last change while it records, and what
-// fkt_instrument asks of them. Requests are answered by a thread of their own, one at a time,
+// SPDX-License-Identifier: GPL-2.0-only The instruments of a recording, those of -i and those that
+// fkt_instrument sets while it records. A separate thread answers the requests, one at a time,
 // because finding places takes time.
 #pragma once
 
@@ -35,8 +34,8 @@ class InstrumentControl {
     bool with_self;  // InstrumentSetup::Asked
   };
 
-  // device, whose recording it is, and what the rules refer to must outlive the object. defined:
-  // gets what is added to the catalogue while it records.
+  // device: of the recording; it and what the rules refer to must outlive this object. defined:
+  // gets the lines that are added to the catalogue while it records.
   InstrumentControl(Device& device, std::shared_ptr<Defined> defined, const Rules& rules);
   InstrumentControl(const InstrumentControl&) = delete;
   InstrumentControl& operator=(const InstrumentControl&) = delete;
@@ -47,7 +46,7 @@ class InstrumentControl {
   std::string head_lines();
   // The instruments; nullptr: there have been none. Called while no request is being answered.
   const InstrumentSetup* setup() const { return setup_ ? &*setup_ : nullptr; }
-  // What the place at this address, which the kernel refuses to probe, is called.
+  // Returns the name of the place at this address, which the kernel refuses to probe.
   std::string name_of(std::uint64_t address) const {
     return setup_ ? setup_->name_of(address, numbering_) : std::string();
   }
@@ -61,12 +60,13 @@ class InstrumentControl {
   // Readable when the request is answered, or modules_changed() done: the caller has to call
   // answered(). -1: there is none.
   int answered_fd() const { return is_busy_ ? answered_.get() : -1; }
-  // Begins what has waited. Returns what modules_changed() did if it is that which has ended: an
-  // instrument that waits for a module, or that has places in it, is recorded from then on. Empty:
-  // nothing.
+  // Called when answered_fd() is readable: begins the next waiting request. Returns a message if
+  // modules_changed() has ended: instruments with places in a new module are recorded from then on.
+  // Empty: there is no message.
   std::string answered();
-  // Called when a module has come or gone. If there are other tracepoints now than the instruments
-  // were made for, exchanges them for instruments on those that are there, as answered_fd() tells.
+  // Called when a module has come or gone. If the tracepoints have changed, exchanges the
+  // instruments for those on the present tracepoints; answered_fd() becomes readable when that is
+  // done.
   void modules_changed();
   // Called before the recording's stop: nothing is changed any more, requests that wait are
   // refused.

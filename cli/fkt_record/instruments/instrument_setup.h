@@ -87,7 +87,7 @@ class InstrumentSetup {
   bool has(Action::Kind action) const;
   // Returns lines for the file's catalogue, without those of the numbering.
   const std::string& catalogue_lines() const { return calls_.catalogue_lines(); }
-  // What the place at this address, which the kernel refuses to probe, is called.
+  // Returns the name of the place at this address, which the kernel refuses to probe.
   std::string name_of(std::uint64_t address, const Numbering& numbering) const;
   std::span<const Part> parts() const { return parts_; }
   // Returns "fprobe" or "kretprobe": the kind of return probes that the kernel has.

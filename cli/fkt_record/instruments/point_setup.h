@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The tracepoints and modules' probes of a recording: what FKT_START is given, and what the file
-// says of them.
+// SPDX-License-Identifier: GPL-2.0-only The tracepoints and modules' probes that are recorded:
+// their form for FKT_START, and their description in the file.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// The places in user programs that are recorded: what FKT_START is given, and what the file says
-// of them.
+// SPDX-License-Identifier: GPL-2.0-only The places in user programs that are recorded: their form
+// for FKT_START, and their description in the file.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ namespace fkt::record {
 
 class UserSetup {
  public:
-  // Returns the file that is called so, opened at its first use. Error: there is none, or it is no
+  // Returns the file with this name, opened at its first use. Error: there is none, or it is not a
   // program.
   Result<const UserFile*> file(const std::string& name);
   // place: of the plan's instrument; file: of file(); instrument: its number among all of the
@@ -37,7 +36,8 @@ class UserSetup {
   bool empty() const { return places_.empty(); }
   // For FKT_START; valid as long as this object.
   const fkt_users& arguments() const { return *arguments_; }
-  // The number of the place that FKT_REFUSED calls so; nothing: it is none of these.
+  // Returns the number of the place that FKT_REFUSED names by this address; nothing: it is none of
+  // these.
   std::optional<std::uint32_t> number_of(std::uint64_t refused) const;
 
  private:

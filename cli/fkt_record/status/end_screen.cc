@@ -16,7 +16,7 @@ void show_end_screen(const std::string& name) {
   if (!screen.is) return;
   if (::stat(name.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return;
   const Result<Trace> trace = Trace::open(name);
-  if (!trace) return;  // what is wrong with it was said
+  if (!trace) return;  // its error was printed already
   if (!cli::answer_is_quick(*trace)) {
     std::fputs(cli::answer_hint(name).c_str(), stderr);
     return;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
-// What fkt_record shows of a recording when it has ended on a terminal.
+// SPDX-License-Identifier: GPL-2.0-only The summary that fkt_record shows on a terminal when a
+// recording has ended.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace fkt::record {
 
 // Prints to standard error what fkt_print --summary prints of the file. Does nothing if standard
-// error is no terminal, or if `name` is no regular file; where there are so many events that one
-// would have to wait, it prints what to type instead.
+// error is no terminal, or if `name` is no regular file; if there are too many events to read them
+// at once, it prints the command instead.
 void show_end_screen(const std::string& name);
 
 }  // namespace fkt::record
