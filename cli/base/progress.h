@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Shows on a terminal how much of a file a tool has read.
+// SPDX-License-Identifier: GPL-2.0-only
+// Shows on a terminal how much of a file a tool has read.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Requests of tools to a running recorder.
+// SPDX-License-Identifier: GPL-2.0-only
+// Requests of tools to a running recorder.
 #pragma once
 
 #include <sys/types.h>

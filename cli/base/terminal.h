@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The terminal that the output goes to.
+// SPDX-License-Identifier: GPL-2.0-only
+// The terminal that the output goes to.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only fkt_doctor: finds what prevents recording on this machine.
+// SPDX-License-Identifier: GPL-2.0-only
+// fkt_doctor: finds what prevents recording on this machine.
 #include "cli/base/messages.h"
 #include "cli/fkt_doctor/doctor.h"
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The functions whose calls or entries are recorded, in the
-// form that FKT_START takes.
+// SPDX-License-Identifier: GPL-2.0-only
+// The functions whose calls or entries are recorded, in the form that FKT_START takes.
 #pragma once
 
 #include <cstddef>

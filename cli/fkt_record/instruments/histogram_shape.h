@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only A histogram of an instrument: its form for FKT_START, and
-// the meaning of its rows.
+// SPDX-License-Identifier: GPL-2.0-only
+// A histogram of an instrument: its form for FKT_START, and the meaning of its rows.
 #pragma once
 
 #include <span>

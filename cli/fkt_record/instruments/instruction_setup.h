@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The instructions that are recorded: their form for
-// FKT_START, and their description in the file.
+// SPDX-License-Identifier: GPL-2.0-only
+// The instructions that are recorded: their form for FKT_START, and their description in the file.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only The instruments of a recording, those of -i and those that
-// fkt_instrument sets while it records. A separate thread answers the requests, one at a time,
-// because finding places takes time.
+// SPDX-License-Identifier: GPL-2.0-only
+// The instruments of a recording, those of -i and those that fkt_instrument sets while it records.
+// A separate thread answers the requests, one at a time, because finding places takes time.
 #pragma once
 
 #include <atomic>

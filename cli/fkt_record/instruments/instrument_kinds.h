@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The kinds of instruments, and which of them fkt_record
-// supports.
+// SPDX-License-Identifier: GPL-2.0-only
+// The kinds of instruments, and which of them fkt_record supports.
 #pragma once
 
 #include <string>

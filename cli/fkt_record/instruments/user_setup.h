@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only The places in user programs that are recorded: their form
-// for FKT_START, and their description in the file.
+// SPDX-License-Identifier: GPL-2.0-only
+// The places in user programs that are recorded: their form for FKT_START, and their description in
+// the file.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only Names of the engines that write the pages, for --drain and
-// for the file.
+// SPDX-License-Identifier: GPL-2.0-only
+// Names of the engines that write the pages, for --drain and for the file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only The summary that fkt_record shows on a terminal when a
-// recording has ended.
+// SPDX-License-Identifier: GPL-2.0-only
+// The summary that fkt_record shows on a terminal when a recording has ended.
 #pragma once
 
 #include <string>
