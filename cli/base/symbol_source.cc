@@ -71,7 +71,8 @@ Result<Symbols> symbols_of(const Options& options) {
 Status translate(const Options& options, const std::function<std::string(std::string_view)>& line) {
   ignore_sigpipe();
   const std::string name = options.arguments().empty() ? "-" : options.arguments().front();
-  if (name == "-") std::ios::sync_with_stdio(false);  // else the number of buffered lines is not known
+  if (name == "-")
+    std::ios::sync_with_stdio(false);  // else the number of buffered lines is not known
   std::ifstream file;
   if (name != "-") {
     file.open(name);
