@@ -226,6 +226,15 @@ static bool take_error_name(const struct compiler *c, const struct fkt_kft_word 
 	return false;
 }
 
+/* Returns whether the kernel knows names of errors (CONFIG_SYMBOLIC_ERRNAME). */
+static bool has_error_names(void)
+{
+	char name[24];
+
+	scnprintf(name, sizeof(name), "%pe", ERR_PTR(-EPERM));
+	return name[1] == 'E';
+}
+
 /* Parses "1.5ms" to ns, and "3000cycles" to ticks. Returns whether it is a time; then *ticks is set. */
 static bool read_time(const struct compiler *c, const struct fkt_kft_word *word, u64 *ticks)
 {
@@ -316,7 +325,9 @@ static int take_number(struct compiler *c, const struct name *name, bool *is_neg
 	} else if (is_result(name) && c->token.kind == TOKEN_NUMBER && take_error_name(c, &word, number)) {
 		*is_negative = true;
 	} else if (c->token.kind != TOKEN_NUMBER || !read_number(c, word, is_negative, number)) {
-		return wrong(c, &word, " where a number should stand (42, 0x2a, -2, -ENOENT)");
+		return wrong(c, &word, has_error_names() ?
+			     " where a number should stand (42, 0x2a, -2, -ENOENT)" :
+			     " where a number should stand (42, 0x2a, -2; this kernel does not know names of errors)");
 	}
 	advance(c);
 	return 0;
