@@ -40,7 +40,7 @@ struct Group {
   bool is_covered_by(const std::string& name) const {
     // Where a pattern is the text, its `*` must meet a `*`.
     if (is_pattern && name.find('?') != name.npos) return name == place;
-    return fkt_text_fits(place.c_str() + place.rfind(':') + 1, name.c_str()) != 0;
+    return fkt_text_fits(place.c_str() + (place.rfind(':') + 1), name.c_str()) != 0;
   }
 };
 
