@@ -49,8 +49,8 @@ bool pid(std::string_view text, KftCall& call) {
 class Ends {
  public:
   explicit Ends(std::string_view text) {
-    // Most logs have no such line.
-    if (text.find(" " FKT_KFT_TEXT_IS_ENTRY " ") == text.npos) return;
+    // Most logs have no such line. The word may stand between any blanks.
+    if (text.find(FKT_KFT_TEXT_IS_ENTRY) == text.npos) return;
     while (!text.empty()) {
       const auto call = parse_kft_line(take_until(text, '\n'));
       if (call && call->kind == KftCall::Kind::entry) begin(*call);
