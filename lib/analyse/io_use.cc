@@ -20,8 +20,8 @@ struct KnownCall {
   std::string_view protocol = {};
 };
 
-// The functions of which the tables are made. None of them calls another one for the same bytes of
-// the same file, so no bytes count twice.
+// The calls that are added up in the tables. No function here calls another one here for the same
+// bytes of the same file, so no bytes are counted twice.
 constexpr KnownCall kIoCalls[] = {
     {"vfs_read", IoTable::files, IoWhat::read},
     {"vfs_readv", IoTable::files, IoWhat::read},

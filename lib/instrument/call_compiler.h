@@ -85,9 +85,10 @@ Result<CallPrograms> compile_user_entry(const Instrument& instrument, const Call
 // (fkt/user_hit.h). Error (usage): a value is not known there.
 Result<CallPrograms> compile_user_call(const Instrument& instrument, const CallContext& context);
 
-// Compiles the program of a tracepoint. point: its arguments. record: its own record, whose fields
-// precede arguments of the same name; nullptr: it has none. Error (usage): it passes a structure by
-// value, or a value is not known there; with the column if there is one.
+// Compiles the program of a tracepoint. point: the tracepoint's arguments. record: the record that
+// ftrace would write of it; a name means its field rather than an argument; nullptr: there is no
+// record. Error (usage), with the column if known: the tracepoint passes a structure by value, or a
+// value cannot be fetched at a tracepoint.
 Result<PointProgram> compile_point(const Instrument& instrument, const Prototype& point,
                                    const CallContext& context, const PointRecord* record);
 

@@ -22,7 +22,7 @@ class FunctionIndex {
 
   // Returns all functions, in the symbols' order.
   std::span<const Symbol* const> all() const { return functions_; }
-  // Returns the functions with this name, in the same order.
+  // Returns the functions with this name, in the symbols' order.
   std::vector<const Symbol*> named(std::string_view name) const;
   // Returns the address of the next symbol after an address, at which a function at that address
   // ends at the latest; the largest number if there is none.

@@ -21,8 +21,8 @@ struct UserFunction {
   std::string name;  // without a version
   // Offset of its first instruction in the file (bytes).
   std::uint64_t offset = 0;
-  // An IFUNC resolver: called when the program is loaded to choose the function. A library may have
-  // an older version of the same name that is a plain function.
+  // True: this is an IFUNC resolver, which the loader calls to choose the function. A library can
+  // have a resolver and an ordinary function under the same name, in different symbol versions.
   bool chooses = false;
 };
 

@@ -36,8 +36,8 @@ struct UserPlanSources {
 };
 
 // Returns the plan. Precondition: the instrument's place is of kind user_function or user_probe. Of
-// functions at the same offset in the file, the first one is taken. Error (usage): none fits, none
-// that fits can be recorded, or too many can.
+// several functions at one offset of the file, the plan has the first. Error (usage): no function
+// matches the place, none that matches can be recorded, or there are more than sources.most.
 Result<UserPlan> plan_user(const Instrument& instrument, const UserPlanSources& sources);
 
 }  // namespace fkt

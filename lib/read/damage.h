@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Describes damage of a recording, or missing parts of it, with the same words in all tools.
+// Texts of all tools for damaged and missing parts of a recording.
 #pragma once
 
 #include <string>

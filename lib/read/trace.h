@@ -123,9 +123,9 @@ class Trace {
   std::uint64_t tail_offset() const;
   // Returns the whole mapped file, for copying its sections.
   std::span<const std::byte> file() const;
-  // Returns what CpuStream and PagesAhead are made from: for what merges the CPUs by itself instead
-  // of iterating events(). It counts its events in integrity() as events() does, so the same rule
-  // holds: only one thread at a time.
+  // Returns the data that the constructors of CpuStream and PagesAhead take, for readers that merge
+  // the CPUs' events themselves. Reading by them changes integrity(), as iterating events() does,
+  // so only one thread may do it at a time.
   TraceData& data() const { return *data_; }
 
  private:

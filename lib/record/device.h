@@ -29,8 +29,8 @@ inline constexpr const char* kModuleRemedy =
 
 class Device {
  public:
-  // Opens the device and checks that module and tool have the same ABI. Error (io): they have not,
-  // or there is no device, or no permission to open it.
+  // Opens the device and checks that the module has this tool's FKT_ABI_VERSION. Error (io): there
+  // is no device, it must not be opened, or the module has another version.
   static Result<Device> open();
 
   int fd() const { return fd_.get(); }

@@ -104,7 +104,7 @@ struct Gathered {
     cell.in = one.in;
     cell.cpu = one.cpu;
   }
-  // Adds a cell of the same lane that does not begin before the ones added so far.
+  // Adds a cell of the same lane. Cells must be added in the order of their begins.
   void add(const Gathered& later);
   // Returns the finished cell. If it combines several states, its value is the one with most time.
   LaneCell closed() const;

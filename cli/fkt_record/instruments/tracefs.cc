@@ -23,7 +23,8 @@ constexpr const char* kTracefs[] = {"/sys/kernel/tracing/", "/sys/kernel/debug/t
 // Error (io): kernel lockdown forbids function tracing, or ftrace disabled itself after an error.
 Status check_ftrace(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // Lockdown gives EPERM; users who lack a capability get EACCES.
+  // EPERM comes from kernel lockdown: without the permission to read the file, open() fails with
+  // EACCES.
   if (!fd && errno == EPERM) {
     return Error{ErrorCode::io,
                  "-i: the kernel is locked down (confidentiality) and does not allow tracing"};

@@ -35,6 +35,19 @@ constexpr std::uint32_t kLeastPow = 1, kMostPow = 16;  // the limits of the modu
 using cli::Options;
 using cli::usage;
 
+// Reads a size into `size` if the option was given. shown: the option as the user types it. Error
+// (usage): it is no size, or 0.
+template <class Size>
+Status read_size(const Options& options, const char* name, const std::string& shown, Size& size) {
+  if (!options.has(name)) return Done{};
+  const Result<std::uint64_t> read = cli::parse_size(shown, options.text(name));
+  if (!read) return read.error();
+  if (*read == 0) return usage(shown + ": 0 bytes leave no room for any event");
+  size = *read;
+  return Done{};
+}
+
+// Likewise a whole number in [least, most], which `store` gets.
 template <class Store>
 Status whole(const Options& options, const char* name, const char* shown, std::uint64_t least,
              std::uint64_t most, Store store) {
@@ -46,12 +59,7 @@ Status whole(const Options& options, const char* name, const char* shown, std::u
 }
 
 Status read_numbers(const Options& options, Request& r) {
-  if (options.has("-s")) {
-    const Result<std::uint64_t> size = cli::parse_size("-s", options.text("-s"));
-    if (!size) return size.error();
-    if (*size == 0) return usage("-s: 0 bytes leave no room for any event");
-    r.size = *size;
-  }
+  if (const Status size = read_size(options, "-s", "-s", r.size); !size) return size;
   if (options.has("duration")) {
     const auto duration = cli::parse_duration("--duration", options.text("duration"));
     if (!duration) return duration.error();
@@ -109,12 +117,7 @@ std::uint32_t pow_for(std::uint64_t bytes) {
 
 // Reads the options that only the engine uring supports: --rotate, -z, --keep.
 Status read_files(const Options& options, Request& r) {
-  if (options.has("rotate")) {
-    const Result<std::uint64_t> size = cli::parse_size("--rotate", options.text("rotate"));
-    if (!size) return size.error();
-    if (*size == 0) return usage("--rotate: 0 bytes leave no room for any event");
-    r.rotate = *size;
-  }
+  if (const Status size = read_size(options, "rotate", "--rotate", r.rotate); !size) return size;
   const Status level = whole(options, "-z", "-z", kLeastGroupLevel, kMostGroupLevel,
                              [&r](std::uint64_t number) { r.level = static_cast<int>(number); });
   if (!level) return level;
@@ -213,8 +216,9 @@ Result<std::optional<KftPlan>> read_boot_plan() {
   return std::optional(std::move(*plan));
 }
 
-// Adds what the plan asks for. Error (usage): the request has the same already, or no instrument
-// can do it.
+// Sets what the plan has: instruments, begin, duration, limits, the rule for held calls. Error
+// (usage): --duration was given although the plan has a duration, or an instrument is not
+// supported.
 Status add_kft(KftPlan plan, Request& r) {
   Result<std::vector<Instrument>> instruments = kft_instruments(plan);
   if (!instruments) return instruments.error();
