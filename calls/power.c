@@ -4,8 +4,8 @@
 #include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/suspend.h>
-#include <linux/syscore_ops.h>
 
+#include "../module/compat.h"
 #include "call.h"
 #include "held.h"
 #include "power.h"
@@ -53,7 +53,7 @@ static struct {
 	u64 depth;
 } before_sleep;
 
-static int on_sleep(void)
+static int on_sleep(FKT_SYSCORE_ARGUMENT)
 {
 	before_sleep.open = this_cpu_read(fkt_calls_open);
 	before_sleep.depth = this_cpu_read(fkt_calls_depth);
@@ -61,26 +61,26 @@ static int on_sleep(void)
 	return 0;
 }
 
-static void on_wake(void)
+static void on_wake(FKT_SYSCORE_ARGUMENT)
 {
 	this_cpu_write(fkt_calls_open, before_sleep.open);
 	this_cpu_write(fkt_calls_depth, before_sleep.depth);
 	fkt_held_go_on();
 }
 
-static struct syscore_ops sleep_ops = { .suspend = on_sleep, .resume = on_wake };
+FKT_DEFINE_SYSCORE(sleep_ops, on_sleep, on_wake);
 
 int fkt_calls_power_init(void)
 {
 	int err = register_pm_notifier(&power_notifier);
 
 	if (!err)
-		register_syscore_ops(&sleep_ops);
+		register_syscore(&sleep_ops);
 	return err;
 }
 
 void fkt_calls_power_exit(void)
 {
-	unregister_syscore_ops(&sleep_ops);
+	unregister_syscore(&sleep_ops);
 	unregister_pm_notifier(&power_notifier);
 }

@@ -5,8 +5,8 @@
  *
  * A page that enters the page cache through an exported function is put on an LRU list, from which only
  * the kernel itself can remove it. So it must be added without that: by __filemap_add_folio(), looked
- * up by name. Before 6.12 that function also charges the page to a memory cgroup, which a module cannot
- * undo when the page leaves; there, and if the name is not found, frames stay with the file. Since 6.12 it
+ * up by name. On some kernels (6.1) that function also charges the page to a memory cgroup, which a module cannot
+ * undo when the page leaves; there, and if the name is not found, frames stay with the file. On the others (6.12) it
  * charges none, so frames of a recorder without capabilities stay with the file too, and are charged.
  *
  * No other part of the kernel holds such a frame for long: it is on no list, so it is neither reclaimed
@@ -15,6 +15,7 @@
  */
 
 #include <linux/gfp.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/list_sort.h>
@@ -23,27 +24,68 @@
 #include <linux/spinlock.h>
 #include <linux/static_call.h>
 #include <linux/swap.h>
+#include <linux/uaccess.h>
 
 #include <fkt/ioctl.h>
 
 #include "checkout.h"
-#include "compat.h"
 #include "page_pool.h"
 
 /* A direct call: the kernel may have removed the function's landing pad for indirect calls. */
 DEFINE_STATIC_CALL_NULL(fkt_add_folio, __filemap_add_folio);
 
-static bool find_add_folio(void)
+/* Returns the function's address, 0: not found. */
+static unsigned long find_function(const char *name)
 {
 	/* Never armed: registered only to look up the address. */
-	struct kprobe probe = { .symbol_name = FKT_ADD_FOLIO, .flags = KPROBE_FLAG_DISABLED };
+	struct kprobe probe = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
+
+	if (register_kprobe(&probe))
+		return 0;
+	unregister_kprobe(&probe);
+	return (unsigned long)probe.addr;
+}
+
+#define CALL_BYTES 5
+#define CALL_OPCODE 0xe8
+
+/*
+ * Returns whether the code of the function has a call of `target`. Calls have the target relative to their end. Other bytes
+ * that look like this call are a matter of 1 in 2^32, and say that the function is not to be used.
+ */
+static bool has_call(unsigned long function, unsigned long target)
+{
+	unsigned long bytes, offset, at;
+	char symbol[KSYM_SYMBOL_LEN];
+	u8 code[CALL_BYTES];
+	s32 to;
+
+	/* NAME+0x0/BYTES: the only way to the size that modules have. */
+	sprint_symbol(symbol, function);
+	if (sscanf(strchr(symbol, '+') ?: "", "+%lx/%lx", &offset, &bytes) != 2)
+		return true;
+	for (at = function; at + CALL_BYTES <= function + bytes; at++) {
+		if (copy_from_kernel_nofault(code, (void *)at, CALL_BYTES))
+			return true;
+		memcpy(&to, &code[1], sizeof(to));
+		if (code[0] == CALL_OPCODE && at + CALL_BYTES + to == target)
+			return true;
+	}
+	return false;
+}
+
+/* Finds the function that adds a folio to the page cache and to no list, if that is all it does. */
+static bool find_add_folio(void)
+{
+	unsigned long add, charge;
 
 	if (static_call_query(fkt_add_folio))
 		return true;
-	if (!probe.symbol_name || register_kprobe(&probe))
+	add = find_function("__filemap_add_folio");
+	charge = find_function("__mem_cgroup_charge");
+	if (!add || (charge ? has_call(add, charge) : IS_ENABLED(CONFIG_MEMCG)))
 		return false;
-	static_call_update(fkt_add_folio, (typeof(__filemap_add_folio) *)probe.addr);
-	unregister_kprobe(&probe);
+	static_call_update(fkt_add_folio, (typeof(__filemap_add_folio) *)add);
 	return true;
 }
 

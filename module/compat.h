@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All differences between the supported kernels, 6.1 and 6.12, and their configurations; the newest
- * version first. Nothing else in the module tests a version or a configuration.
+ * All differences between the supported kernels, and their configurations; what newer kernels have first. Decided by what
+ * the headers have (features.c), never by a version, because stable kernels take over changes of newer ones. Nothing else
+ * in the module tests for a feature or a configuration.
  */
 #ifndef FKT_COMPAT_H
 #define FKT_COMPAT_H
@@ -12,9 +13,11 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
+#include <linux/syscore_ops.h>
 #include <linux/uprobes.h>
-#include <linux/version.h>
 #include <asm/unistd.h>
+
+#include "kernel_has"
 
 /*
  * Freeze protection of an asynchronous write to a regular file: held from the submission to the
@@ -26,7 +29,7 @@ static inline void fkt_kiocb_start_write(struct kiocb *iocb)
 
 	if (!S_ISREG(inode->i_mode))
 		return;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#ifdef FKT_HAS_KIOCB_START_WRITE
 	kiocb_start_write(iocb);
 #else
 	sb_start_write(inode->i_sb);
@@ -41,7 +44,7 @@ static inline void fkt_kiocb_end_write(struct kiocb *iocb)
 
 	if (!S_ISREG(inode->i_mode))
 		return;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#ifdef FKT_HAS_KIOCB_START_WRITE
 	kiocb_end_write(iocb);
 #else
 	__sb_writers_acquired(inode->i_sb, SB_FREEZE_WRITE);
@@ -55,7 +58,7 @@ static inline void fkt_kiocb_end_write(struct kiocb *iocb)
  */
 static inline void fkt_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#ifdef FKT_HAS_VM_FLAGS_MOD
 	vm_flags_mod(vma, set, clear);
 #else
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
@@ -63,22 +66,12 @@ static inline void fkt_vma_flags(struct vm_area_struct *vma, vm_flags_t set, vm_
 }
 
 /* The type that write_begin() returns and write_end() takes: folios since 6.12, pages before. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef FKT_HAS_WRITE_END_FOLIO
 typedef struct folio fkt_cache_page;
 #define fkt_cache_frame(found, pos) folio_file_page(found, (pos) >> PAGE_SHIFT)
 #else
 typedef struct page fkt_cache_page;
 #define fkt_cache_frame(found, pos) (found)
-#endif
-
-/*
- * Name of the function that adds a folio to the page cache and to no list, if that is all it does:
- * before 6.12 it also charges the folio to a memory cgroup.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
-#define FKT_ADD_FOLIO "__filemap_add_folio"
-#else
-#define FKT_ADD_FOLIO NULL
 #endif
 
 /* Returns the task's cgroup for block I/O, with a reference; NULL if the configuration has none. */
@@ -114,7 +107,7 @@ static inline struct cgroup_subsys_state *fkt_io_css_get(struct task_struct *tas
 /* In a function of an ftrace_ops: makes the traced function go on to `address` instead of its body. */
 static inline void fkt_ftrace_go_to(struct ftrace_regs *regs, unsigned long address)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef FKT_HAS_DIRECT_CALLER_FTRACE_REGS
 	arch_ftrace_set_direct_caller(regs, address);
 #else
 	arch_ftrace_set_direct_caller(ftrace_get_regs(regs), address);
@@ -122,7 +115,7 @@ static inline void fkt_ftrace_go_to(struct ftrace_regs *regs, unsigned long addr
 }
 
 /* Return probes in bulk with memory for each call, and handlers that know the function: since 6.12. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0) && defined(CONFIG_FPROBE)
+#if defined(FKT_HAS_FPROBE_PT_REGS) && defined(CONFIG_FPROBE)
 #define FKT_HAS_FPROBE 1
 #else
 #define FKT_HAS_FPROBE 0
@@ -131,7 +124,7 @@ static inline void fkt_ftrace_go_to(struct ftrace_regs *regs, unsigned long addr
 /* In a function of an ftrace_ops: the registers, of which those for arguments are set. */
 static inline const struct pt_regs *fkt_ftrace_regs(struct ftrace_regs *ftrace_regs)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef FKT_HAS_ARCH_FTRACE_REGS
 	return &arch_ftrace_regs(ftrace_regs)->regs;
 #else
 	return &ftrace_regs->regs;
@@ -151,13 +144,19 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 	arguments[5] = regs->r9;
 }
 
-/* Called for each symbol: without its module since 6.4. Symbols of modules are listed by another function. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+/*
+ * Called for each symbol: newer kernels do not name its module, and list symbols of modules by a function that can be told
+ * which module.
+ */
+#ifdef FKT_HAS_SYMBOLS_WITHOUT_MODULE
 #define FKT_SYMBOL_MODULE
+#else
+#define FKT_SYMBOL_MODULE struct module *unused,
+#endif
+#ifdef FKT_HAS_SYMBOLS_OF_MODULE
 #define FKT_SYMBOLS_OF_TYPE const char *modname,
 #define FKT_SYMBOLS_OF_ALL NULL,
 #else
-#define FKT_SYMBOL_MODULE struct module *unused,
 #define FKT_SYMBOLS_OF_TYPE
 #define FKT_SYMBOLS_OF_ALL
 #endif
@@ -167,7 +166,7 @@ typedef int (*fkt_symbol_fn)(void *data, const char *name, FKT_SYMBOL_MODULE uns
 static inline const void *fkt_module_btf(const struct module *module, size_t *bytes)
 {
 #ifdef CONFIG_DEBUG_INFO_BTF_MODULES
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#ifdef FKT_HAS_BTF_BASE
 	/* This BTF continues the base that the module contains, not the kernel's. */
 	if (module->btf_base_data_size)
 		return NULL;
@@ -179,6 +178,20 @@ static inline const void *fkt_module_btf(const struct module *module, size_t *by
 #endif
 }
 
+/* The ops of on_sleep() and on_wake(), called at a sleep of the machine when one CPU is left, with interrupts off. */
+#ifdef FKT_HAS_SYSCORE_DATA
+#define FKT_SYSCORE_ARGUMENT void *data
+#define FKT_DEFINE_SYSCORE(name, on_sleep, on_wake) \
+	static const struct syscore_ops name##_ops = { .suspend = on_sleep, .resume = on_wake }; \
+	static struct syscore name = { .ops = &name##_ops }
+#else
+#define FKT_SYSCORE_ARGUMENT void
+#define FKT_DEFINE_SYSCORE(name, on_sleep, on_wake) \
+	static struct syscore_ops name = { .suspend = on_sleep, .resume = on_wake }
+#define register_syscore(ops) register_syscore_ops(ops)
+#define unregister_syscore(ops) unregister_syscore_ops(ops)
+#endif
+
 struct uprobe;
 
 /*
@@ -188,7 +201,7 @@ struct uprobe;
 static inline struct uprobe *fkt_uprobe_register(struct inode *inode, loff_t offset, loff_t counter,
 						 struct uprobe_consumer *consumer)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef FKT_HAS_UPROBE_REGISTER
 	return uprobe_register(inode, offset, counter, consumer);
 #else
 	return ERR_PTR(uprobe_register_refctr(inode, offset, counter, consumer));
@@ -199,7 +212,7 @@ static inline struct uprobe *fkt_uprobe_register(struct inode *inode, loff_t off
 static inline void fkt_uprobe_unregister(struct uprobe *uprobe, struct inode *inode, loff_t offset,
 					 struct uprobe_consumer *consumer)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef FKT_HAS_UPROBE_REGISTER
 	uprobe_unregister_nosync(uprobe, consumer);
 #else
 	uprobe_unregister(inode, offset, consumer);
@@ -208,7 +221,7 @@ static inline void fkt_uprobe_unregister(struct uprobe *uprobe, struct inode *in
 
 static inline void fkt_uprobe_unregister_sync(void)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef FKT_HAS_UPROBE_REGISTER
 	uprobe_unregister_sync();
 #endif
 }
@@ -236,7 +249,7 @@ static inline bool fkt_fault_in(unsigned long address)
 	long got;
 
 	mmap_read_lock(mm);
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef FKT_HAS_GUP_WITHOUT_VMAS
 	got = get_user_pages(address, 1, FOLL_NOWAIT, NULL);
 #else
 	got = get_user_pages(address, 1, FOLL_NOWAIT, NULL, NULL);
