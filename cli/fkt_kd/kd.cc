@@ -212,8 +212,13 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
     return Error{ErrorCode::absent,
                  fmt::format("--critical-path: no process {} in the recording", *pid)};
   }
-  PathTable path =
-      path_table(fkt::critical_path(states, task, analysis.begin(), analysis.end()), analysis);
+  const std::vector<PathStep> steps =
+      fkt::critical_path(states, analysis.tasks(), task, analysis.begin(), analysis.end());
+  if (steps.empty()) {
+    return Error{ErrorCode::absent,
+                 fmt::format("--critical-path: {} did not live in that part", *pid)};
+  }
+  PathTable path = path_table(steps, analysis);
   path.cut(request.shape.most);
   return formatted(
       request.format, [&](TextWriter& out) { write_path(out, path, request.steps, time); },

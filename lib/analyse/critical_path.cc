@@ -39,16 +39,46 @@ PathStep step_of(const TaskActivity::Period& period, const Open& open) {
           period.waker};
 }
 
+// Returns from when on a task that was forked at or after open.from is the path itself, and not its
+// parent: from its first wake-up on, if up to then the parent was about to make it.
+std::uint64_t first_own(const TaskActivity& states, const Tasks& tasks, const Open& open) {
+  const TaskInfo& task = tasks[open.task];
+  if (task.parent == kNoTask || task.born < open.from) return open.from;
+  const std::vector<TaskActivity::Period>& own = states.history(open.task);
+  const std::uint64_t first = own.empty() ? task.born : std::min(own.front().from, open.to);
+  std::uint64_t at = std::max(first, task.born);
+  while (at > task.born) {
+    const TaskActivity::Period* parent = before(states.history(task.parent), at);
+    if (parent == nullptr || sleeps(parent) || parent->to < at) return task.born;
+    at = parent->from;
+  }
+  return std::max(first, task.born);
+}
+
+// Returns when the task ended (ticks): nothing is known of a task after its last switch.
+std::uint64_t end_of(const std::vector<TaskActivity::Period>& history, const TaskInfo& task,
+                     std::uint64_t to) {
+  if (!task.left_dead && !(task.exited && task.freed)) return to;
+  return history.empty() ? 0 : std::min(to, history.back().to);
+}
+
 }  // namespace
 
-std::vector<PathStep> critical_path(const TaskActivity& states, TaskIndex task, std::uint64_t from,
-                                    std::uint64_t to) {
+std::vector<PathStep> critical_path(const TaskActivity& states, const Tasks& tasks, TaskIndex task,
+                                    std::uint64_t from, std::uint64_t to) {
   std::vector<PathStep> path;  // last step first; reversed at the end
-  std::vector<Open> open{{task, from, to}};
+  std::vector<Open> open{
+      {task, std::max(from, tasks[task].born), end_of(states.history(task), tasks[task], to)}};
   while (!open.empty()) {
     Open& now = open.back();
     if (now.to <= now.from) {
       open.pop_back();
+      continue;
+    }
+    if (const std::uint64_t own = first_own(states, tasks, now); own > now.from) {
+      const Open rest{now.task, own, now.to};
+      now = {tasks[now.task].parent, now.from, std::min(own, now.to)};
+      open.push_back(rest);
       continue;
     }
     const TaskActivity::Period* period = before(states.history(now.task), now.to);

@@ -3,7 +3,8 @@
 // be done earlier. It is followed backwards from the end. While the task ran or waited for a CPU,
 // that is the path; while it slept, the path is what the task that woke it did in that time, and so
 // on. A sleep ended by an interrupt or by an unknown waker was a wait for a device or a timer: then
-// the sleep itself is the path.
+// the sleep itself is the path. What a task that was waited for did before it was born is what its
+// parent did.
 #pragma once
 
 #include <vector>
@@ -22,9 +23,10 @@ struct PathStep {
   std::uint32_t waker = TaskActivity::kNoWaker;  // the waker, if the step is a sleep
 };
 
-// Returns the path from `from` to `to` (ticks) in time order, without gaps. Precondition: the
-// states keep their history.
-std::vector<PathStep> critical_path(const TaskActivity& states, TaskIndex task, std::uint64_t from,
-                                    std::uint64_t to);
+// Returns the path from `from` to `to` (ticks), or the part of this time in which the task lived,
+// in time order, without gaps; empty: it did not live then. Precondition: the states keep their
+// history.
+std::vector<PathStep> critical_path(const TaskActivity& states, const Tasks& tasks, TaskIndex task,
+                                    std::uint64_t from, std::uint64_t to);
 
 }  // namespace fkt

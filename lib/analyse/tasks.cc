@@ -228,6 +228,7 @@ void Tasks::fork(const Event& event) {
   child.forked = true;
   child.born = event.clock;
   if (parent == kNoTask) return;
+  child.parent = parent;
   child.command |= tasks_[parent].command;
   child.comm = tasks_[parent].comm;
   child.kernel = tasks_[parent].kernel;

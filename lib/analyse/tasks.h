@@ -24,6 +24,7 @@ struct TaskInfo {
   std::uint32_t tid = 0;
   std::uint32_t tgid = 0;      // equals tid where the file does not tell
   TaskIndex leader = kNoTask;  // of the process; a leader has its own index
+  TaskIndex parent = kNoTask;  // the task that forked it; its index is lower. kNoTask: not seen
   std::string comm;            // empty when not known
   std::uint32_t idle_cpu = 0;  // of an idle task
   bool idle = false;
