@@ -198,7 +198,7 @@ Status complete_selection(const Options& options, const Trace& trace, Selection&
 Status find_selected(const Options& options, const Trace& trace, Selection& selection,
                      const Reading& reading) {
   if (options.has("where")) {
-    auto filter = make_filter(trace, options.text("where"), reading);
+    auto filter = make_filter(trace, options.text("where"), reading, options.has("dump"));
     if (!filter) return about("--where", filter.error());
     selection.where = std::move(*filter);
   }

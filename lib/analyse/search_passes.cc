@@ -54,11 +54,12 @@ class FittingTypes {
 }  // namespace
 
 Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::string_view text,
-                                                  const Reading& reading) {
+                                                  const Reading& reading, bool by_name) {
   const Result<Expression> expression = Expression::parse(text);
   if (!expression) return expression.error();
   Result<BoundExpression> bound = BoundExpression::bind(*expression, trace.info());
   if (!bound) return bound.error();
+  if (by_name && bound->names_spans()) bound->select_whole_spans();
   const auto filter = std::make_shared<Filter>(Filter{std::move(*bound)});
   if (filter->expression.whole_spans()) {
     Selection selection;
@@ -120,15 +121,36 @@ std::optional<Interval> extent(const Trace& trace, const Selection& selection,
   return found;
 }
 
+namespace {
+
+// Remembers on which CPU each span began.
+class BeginCpus : public SpanObserver {
+ public:
+  void begin(OpenSpan& call, const SpanPosition& place) override { call.tag = place.cpu; }
+  void end(const OpenSpan& call, Outcome, const SpanPosition& place) override {
+    of_last_ = call.tag == OpenSpan::kNoTag ? place.cpu : static_cast<std::uint32_t>(call.tag);
+  }
+  void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
+  // Of the span that ended last.
+  std::uint32_t of_last() const { return of_last_; }
+
+ private:
+  std::uint32_t of_last_ = 0;
+};
+
+}  // namespace
+
 std::vector<FoundSpan> slowest(const Trace& trace, const Selection& selection,
                                std::string_view name, std::size_t most, const Reading& reading) {
   std::vector<FoundSpan> heap;  // a heap with the shortest span in front
   Analysis analysis(trace.info(), selection);
+  BeginCpus cpus;
+  analysis.watch(cpus);
   FittingTypes types(analysis, name);
   pass(trace, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
     if (!place.shown || !place.step.closed || !types.fits(place.step.type)) return;
     FoundSpan span{
-        event.clock - place.step.duration, place.step.duration, event.cpu, event.pid, {}, {}};
+        event.clock - place.step.duration, place.step.duration, cpus.of_last(), event.pid, {}, {}};
     if (selection.from && span.begin < *selection.from) return;
     if (heap.size() == most && (most == 0 || !longer(span, heap.front()))) return;
     span.name = analysis.types()[place.step.type].name;

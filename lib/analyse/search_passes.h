@@ -22,10 +22,10 @@ namespace fkt {
 using Reading = std::function<void(std::uint64_t)>;
 
 // Returns what the expression `text` selects in the trace, for Selection::where. Reads the trace
-// only if the expression selects spans as a whole. Error (usage): the expression is malformed, or
-// names something that this recording does not have.
+// only if the expression selects spans as a whole; by_name: so does one with a span's name. Error
+// (usage): the expression is malformed, or names something that this recording does not have.
 Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::string_view text,
-                                                  const Reading& reading);
+                                                  const Reading& reading, bool by_name = false);
 
 // As make_filter(), but `text` may be the name of a span ("sys_read", "softirq RCU") or a pattern
 // ("sys_*"); it is taken for an expression if it contains an operator.
@@ -45,7 +45,7 @@ std::optional<Interval> extent(const Trace& trace, const Selection& selection,
 
 struct FoundSpan {
   std::uint64_t begin = 0, duration = 0;  // ticks; begin: full stamp
-  std::uint32_t cpu = 0;                  // CPU on which it ended
+  std::uint32_t cpu = 0;  // on which it began; of a span that a slice cuts: on which it ended
   std::uint32_t pid = 0;
   std::string name;  // "sys_read"; a pattern may fit several names
   std::string task;  // the task's name at that time

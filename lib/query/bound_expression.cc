@@ -198,11 +198,29 @@ class Binder {
     ids(node, [&](const EventType& type) {
       return compare(source.comparison, std::string_view(type.name), source.value);
     });
+    bound_.names_spans_ |= names_span(source);
     for (const EventType& type : info_.catalogue.events()) {
       if (type.role == Role::begin || type.role == Role::end) continue;
       if (const Field* const key = type.field(FieldUse::key)) name_key(source, type, *key, node);
     }
     return Done{};
+  }
+
+  bool names_span(const ExpressionNode& source) const {
+    if (negates(source.comparison)) return false;
+    const auto fits = [&](std::string_view name) {
+      return same(source.comparison, name, source.value);
+    };
+    std::vector<std::string> names;
+    for (const EventType& type : info_.catalogue.events()) {
+      if (type.role == Role::end && fits(type.name)) return false;
+      if (type.role != Role::begin) continue;
+      names.push_back(type.name);
+      add_key_names(info_, type, names);
+    }
+    for (const auto& [number, name] : info_.syscalls) names.push_back("sys_" + name);
+    for (const auto& [number, name] : info_.syscalls32) names.push_back("sys32_" + name);
+    return std::ranges::any_of(names, fits);
   }
 
   void name_key(const ExpressionNode& source, const EventType& type, const Field& key,

@@ -79,6 +79,11 @@ class BoundExpression {
 
   const std::string& text() const { return text_; }
   bool whole_spans() const { return whole_spans_; }
+  // Returns whether it has the name of a span, or a pattern for such names that fits no event at an
+  // end, so that it would select entries without their exits.
+  bool names_spans() const { return names_spans_; }
+  // From now on entry and exit of a span are selected together.
+  void select_whole_spans() { whole_spans_ = true; }
   // Operands come before their operator, so the last node is the whole expression. Never empty.
   const std::vector<Node>& nodes() const { return nodes_; }
   std::uint32_t name_nodes() const { return names_; }  // how many are of Kind::name
@@ -93,7 +98,7 @@ class BoundExpression {
   std::vector<Node> nodes_;
   std::uint32_t names_ = 0;  // number of nodes of Kind::name
   std::uint64_t start_ = 0;  // the recording's start (ticks)
-  bool whole_spans_ = false;
+  bool whole_spans_ = false, names_spans_ = false;
 };
 
 }  // namespace fkt

@@ -323,3 +323,17 @@ TEST_CASE("the slowest spans are those with the longest time in the dump") {
   CHECK(slowest(trace, {}, "sys_open", 9, {}).empty());
   CHECK(surroundings(found, 10).size() == 2);  // execve is separate from wait4 or nested in it
 }
+
+TEST_CASE("the CPU of a slowest span is the one where it began") {
+  TraceBuilder b;
+  b.pid(0, 42).pid(1, 0);
+  b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
+  b.event(0, T + 200, FKT_E_SWITCH_S, 0);
+  b.event(1, T + 300, FKT_E_WAKING, 42);
+  b.event(1, T + 400, FKT_E_SWITCH_R, 42);
+  b.event(1, T + 500, FKT_E_SYS_EXIT, 1);
+  const Trace trace = std::move(*Trace::from_bytes(b.finish()));
+  const auto found = slowest(trace, {}, "sys_read", 1, {});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].cpu == 0);
+}
