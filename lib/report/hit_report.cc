@@ -39,7 +39,9 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// A duration stands in the unit that suits it.
 std::string value_text(const HitHistogram& histogram, std::uint64_t value) {
+  if (histogram.unit == "ns") return TimeFormat(TimeUnit::readable).text(value);
   std::string text = std::to_string(value);
   return histogram.unit.empty() ? text : text + ' ' + printable(histogram.unit);
 }
@@ -57,10 +59,12 @@ std::string row_text(const HitHistogram& histogram, const HitHistogram::Row& row
   const std::uint64_t hits = row.hits();
   std::string text = "  ";
   if (!histogram.key.empty()) text += printable(histogram.key + '=' + row.key) + ": ";
+  const double average = static_cast<double>(row.sum) / static_cast<double>(hits);
+  const bool is_time = histogram.unit == "ns" && average >= 0;
   const std::string unit = histogram.unit.empty() ? "" : ' ' + printable(histogram.unit);
-  text +=
-      fmt::format("{}, {} on average {:.1f}{}\n", counted(hits, "hit"), printable(histogram.value),
-                  static_cast<double>(row.sum) / static_cast<double>(hits), unit);
+  text += fmt::format("{}, {} on average {}\n", counted(hits, "hit"), printable(histogram.value),
+                      is_time ? value_text(histogram, static_cast<std::uint64_t>(average))
+                              : fmt::format("{:.1f}{}", average, unit));
   const std::uint64_t most = std::ranges::max_element(row.counts, {}, [](const auto& bucket) {
                                return bucket.second;
                              })->second;

@@ -106,6 +106,21 @@ TEST_CASE("a report of hits has a line for each instrument, and the histograms")
         "  CPU 0: 1,000 kept, 5 dropped, 2 missed; CPU 3: 345 kept, 1 dropped, 5 missed");
 }
 
+TEST_CASE("durations of a histogram stand in the units that suit them") {
+  HitResults results;
+  InstrumentResult& fsync = results.instruments.emplace_back();
+  fsync.text = "call:vfs_fsync_range do histogram(duration)";
+  fsync.action = "histogram";
+  fsync.of = "function";
+  HitHistogram& times = fsync.histogram.emplace();
+  times.value = "duration";
+  times.unit = "ns";
+  times.rows.push_back({"", 28'897'574, {{25, 2}}});
+  const std::string report = report_of(results);
+  CHECK(report.find("2 hits, duration on average 14.4 ms\n") != std::string::npos);
+  CHECK(report.find(" 8.39 ms to 16.8 ms ") != std::string::npos);
+}
+
 TEST_CASE("an instrument of a layer is in the report if it has missed something") {
   HitResults results = some_results();
   results.instruments.erase(results.instruments.begin(), results.instruments.begin() + 2);
