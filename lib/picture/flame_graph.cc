@@ -29,7 +29,8 @@ constexpr std::string_view kFlameStyle = R"(<style>
 )";
 
 // The boxes have their position and width in data-x and data-w, as shares of the whole picture.
-// Zooming stretches one of them over the full width and moves the others along.
+// Zooming stretches one of them over the full width and moves the others along. Where scripts run,
+// the picture is as wide as its window.
 constexpr std::string_view kFlameScript = R"(<script><![CDATA[
 (function () {
   var svg = document.currentScript ? document.currentScript.ownerSVGElement
@@ -38,11 +39,22 @@ constexpr std::string_view kFlameScript = R"(<script><![CDATA[
   var info = svg.querySelector('#info'), found = svg.querySelector('#found');
   var left = +svg.dataset.left, width = +svg.dataset.width, letter = +svg.dataset.letter;
   function share(box, name) { return +box.dataset[name]; }
-  function fit(text, name, room) {
-    var most = Math.floor((room - 6) / letter);
-    text.textContent = most < 3 ? '' : name.length <= most ? name : name.slice(0, most - 2) + '..';
+  var zoomed = boxes[0];
+  function fit(text, box, room) {
+    var most = Math.floor((room - 6) / letter), name = box.dataset.name;
+    var full = name + ' ' + (100 * share(box, 'w')).toFixed(1) + '%';
+    text.textContent = full.length <= most ? full : name.length <= most ? name
+                       : most < 3 ? '' : name.slice(0, most - 2) + '..';
+  }
+  function widen() {
+    width = Math.max(600, window.innerWidth) - 2 * left;
+    svg.removeAttribute('viewBox');
+    svg.setAttribute('width', width + 2 * left);
+    found.setAttribute('x', width + left);
+    zoom(zoomed);
   }
   function zoom(to) {
+    zoomed = to;
     var x0 = share(to, 'x'), w0 = share(to, 'w'), level = share(to, 'd');
     boxes.forEach(function (box) {
       var x = share(box, 'x'), w = share(box, 'w'), below = share(box, 'd') < level;
@@ -57,7 +69,7 @@ constexpr std::string_view kFlameScript = R"(<script><![CDATA[
       rect.setAttribute('x', at);
       rect.setAttribute('width', wide);
       text.setAttribute('x', at + 3);
-      fit(text, box.dataset.name, wide);
+      fit(text, box, wide);
     });
   }
   function search(word) {
@@ -80,6 +92,8 @@ constexpr std::string_view kFlameScript = R"(<script><![CDATA[
     });
     box.addEventListener('mouseout', function () { info.textContent = ''; });
   });
+  window.addEventListener('resize', widen);
+  widen();
   window.addEventListener('keydown', function (event) {
     if (event.key === 'Escape') { zoom(boxes[0]); search(''); }
     if (event.key === '/') { event.preventDefault(); search(window.prompt('search for') || ''); }
@@ -247,7 +261,9 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   out_.put(": " + with_unit(node.total) + ", ");
   out_.decimal(100 * share(node), 2);
   out_.put(" %, own " + with_unit(node.own));
-  if (node.count > 0) out_.put(fmt::format(", {} calls", node.count));
+  if (node.count > 0) {
+    out_.put(fmt::format(", {} call{}", node.count, node.count == 1 ? "" : "s"));
+  }
   out_.put("</title><rect");
   attribute("x", left, 2);
   attribute("y", top, 0);
@@ -260,7 +276,10 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   attribute("y", top + 13, 0);
   out_.put('>');
   const auto room = static_cast<std::size_t>(std::max(0.0, (wide - 6) / kLetter));
-  if (room >= name.size()) {
+  const std::string full = fmt::format("{} {:.1f}%", name, 100 * share(node));
+  if (room >= full.size()) {
+    escape(out_, full);
+  } else if (room >= name.size()) {
     escape(out_, name);
   } else if (room >= 3) {
     escape(out_, name.substr(0, room - 2));
