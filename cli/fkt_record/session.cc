@@ -17,6 +17,7 @@
 #include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/status/end_screen.h"
+#include "cli/fkt_record/status/own_disk.h"
 #include "cli/fkt_record/status/self_load.h"
 #include "cli/fkt_record/status/status_line.h"
 #include "cli/fkt_record/user/function_library.h"
@@ -173,6 +174,9 @@ std::optional<int> Session::start() {
   if (const Result<fkt_status> status = recording_.device().status()) {
     tell_missing(status->missing);
   }
+  const std::string own_disk = own_disk_line(request_.layers.files, recording_.name());
+  const bool writes_meanwhile = request_.when_full != Request::WhenFull::overwrite;
+  if (writes_meanwhile && !request_.quiet && !own_disk.empty()) cli::warn(own_disk);
   return std::nullopt;
 }
 
