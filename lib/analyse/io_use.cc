@@ -123,7 +123,7 @@ IoUse::IoUse(const TraceInfo& info, Table table) : info_(info), table_(table) {
 
 void IoUse::add(const Event& event, const Analysis::Found& place, const Tasks& tasks) {
   const EventType* const type = info_.catalogue.find(event.id);
-  if (event.id == FKT_E_NAME && type != nullptr) return learn_name(event, *type);
+  if (event.id == FKT_E_NAME && type != nullptr) return names_.add(event, *type);
   const Field* const key = type != nullptr ? type->field(FieldUse::key) : nullptr;
   if (key == nullptr || key->type != FieldType::named || place.task == kNoTask) return;
   const TaskInfo& task = tasks[place.task];
@@ -231,20 +231,6 @@ void IoUse::lose() {
   askers_.clear();
 }
 
-void IoUse::learn_name(const Event& event, const EventType& type) {
-  const auto field = [&type](std::string_view name) {
-    const auto found = std::ranges::find(type.fields, name, &Field::name);
-    return found == type.fields.end() ? nullptr : &*found;
-  };
-  const Field* const device = field("dev");
-  const Field* const number = field("ino");
-  const Field* const path = field("path");
-  if (device == nullptr || number == nullptr || path == nullptr) return;
-  names_.insert_or_assign(std::pair(EventType::value(*device, event).value_or(0),
-                                    EventType::value(*number, event).value_or(0)),
-                          EventType::text(*path, event));
-}
-
 std::vector<IoUse::Row> IoUse::rows() const {
   std::vector<Row> rows;
   for (const auto& [key, sums] : sums_) {
@@ -258,8 +244,7 @@ std::vector<IoUse::Row> IoUse::rows() const {
 
 std::string_view IoUse::file_name(const Object& object) const {
   const std::uint64_t device = table_ == Table::disks ? object.file_device : object.device;
-  const auto found = names_.find(std::pair(device, object.number));
-  return found == names_.end() ? std::string_view() : std::string_view(found->second);
+  return names_.find(device, object.number);
 }
 
 std::string_view IoUse::name(What what) {

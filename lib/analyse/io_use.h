@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/file_names.h"
 #include "lib/base/histogram.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/ip_address.h"
@@ -119,15 +120,14 @@ class IoUse {
   void issue(const Event& event, const EventType& type, TaskIndex process);
   void complete(const Event& event, const EventType& type);
   Asker take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes);
-  void learn_name(const Event& event, const EventType& type);
 
   const TraceInfo& info_;
   const Table table_;
   std::unordered_map<std::uint64_t, Call> calls_;   // by number of the function
   std::unordered_map<std::uint64_t, Step> points_;  // by number of the tracepoint
   std::map<Key, Sums> sums_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  // by device and inode
-  std::unordered_map<std::uint64_t, Request> requests_;                   // that a device has
+  FileNames names_;
+  std::unordered_map<std::uint64_t, Request> requests_;  // that a device has
   // The process that submitted a bio, and its file, until the request is issued; by device and
   // first sector.
   std::map<std::pair<std::uint64_t, std::uint64_t>, Asker> askers_;

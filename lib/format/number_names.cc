@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/format/number_names.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <utility>
+
+#include <fmt/core.h>
 
 namespace fkt {
 namespace {
@@ -150,6 +154,42 @@ std::string_view NumberNames::error(std::int64_t value) {
   if (const std::string_view name = kernel_error(-value); !name.empty()) return name;
   const char* name = strerrorname_np(static_cast<int>(-value));
   return name != nullptr ? std::string_view(name) : std::string_view();
+}
+
+std::string NumberNames::request_flags(std::uint64_t flags) {
+  constexpr unsigned kOperationBits = 8;
+  static constexpr std::pair<unsigned, std::string_view> kOperations[] = {
+      {0, "READ"},        {1, "WRITE"},        {2, "FLUSH"},       {3, "DISCARD"},
+      {5, "ERASE"},       {7, "ZONE_APPEND"},  {9, "ZEROES"},      {11, "ZONE_OPEN"},
+      {13, "ZONE_CLOSE"}, {15, "ZONE_FINISH"}, {17, "ZONE_RESET"}, {19, "ZONE_RESET_ALL"},
+      {34, "DRIVER_IN"},  {35, "DRIVER_OUT"}};
+  // From bit 8 on. Later bits have other meanings on other kernels, these are the same on all.
+  static constexpr std::string_view kFlags[] = {"FAILFAST_DEV",
+                                                "FAILFAST_TRANSPORT",
+                                                "FAILFAST_DRIVER",
+                                                "SYNC",
+                                                "META",
+                                                "PRIO",
+                                                "NOMERGE",
+                                                "IDLE",
+                                                "INTEGRITY",
+                                                "FUA",
+                                                "PREFLUSH",
+                                                "RAHEAD",
+                                                "BACKGROUND",
+                                                "NOWAIT"};
+  const std::uint64_t operation = flags & ((1U << kOperationBits) - 1);
+  const auto* const known =
+      std::ranges::find(kOperations, operation, &std::pair<unsigned, std::string_view>::first);
+  std::string text =
+      known == std::end(kOperations) ? std::to_string(operation) : std::string(known->second);
+  for (unsigned bit = 0; bit < std::size(kFlags); bit++) {
+    const std::uint64_t flag = std::uint64_t{1} << (kOperationBits + bit);
+    if ((flags & flag) != 0) text.append(1, '|').append(kFlags[bit]);
+    flags &= ~flag;
+  }
+  if (flags > operation) text += fmt::format("|{:#x}", flags - operation);
+  return text;
 }
 
 std::string NumberNames::signal(unsigned number) {

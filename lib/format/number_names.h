@@ -42,6 +42,8 @@ class NumberNames {
   static std::string_view trap(std::uint64_t number);     // "divide_error"
   // Name of the error in a system call's return value: "ENOENT" for -2; empty when it is no error.
   static std::string_view error(std::int64_t value);
+  // Operation and flags of a request to a disk: "WRITE|SYNC|META".
+  static std::string request_flags(std::uint64_t flags);
   static std::string signal(unsigned number);  // "SIGKILL"; "SIG77" when it has no name
   // State in which the previous task left the CPU, by the switch event's id, as ps(1) prints it:
   // "S"; "R+" when it was preempted.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/event_format.h"
 
+#include <fkt/events.h>
+
 #include <algorithm>
 
 #include "lib/format/bytes_text.h"
@@ -161,7 +163,24 @@ void EventFormat::json_stack(TextWriter& out, const Field& field, const Event& e
   out.put(']');
 }
 
-void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t number) const {
+// Writes the name of a value that has one because of the event it is in: the flags of a request to
+// a disk (layer block), and which instrument an event of an action is of, as the user typed it.
+void EventFormat::name_in(TextWriter& out, const Field& field, const Event& event,
+                          std::uint64_t number) const {
+  if (field.name == "flags" && field.type == FieldType::x) {
+    TextWriter of;
+    name(of, event);
+    if (of.view().starts_with("block_")) out.put(NumberNames::request_flags(number));
+  }
+  const bool of_action =
+      event.id == FKT_E_STACK || event.id == FKT_E_USER_STACK || event.id == FKT_E_HIT;
+  if (!of_action || field.name != "instrument" || !info_.hits) return;
+  const std::vector<InstrumentResult>& instruments = info_.hits->instruments;
+  if (number < instruments.size()) out.escaped(instruments[number].text);
+}
+
+void EventFormat::argument(TextWriter& out, const Field& field, const Event& event,
+                           std::uint64_t number) const {
   switch (field.type) {
     case FieldType::irq:  // "14 ide0"
       return value_and_name(out, field, number);
@@ -174,6 +193,18 @@ void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t nu
   }
   out.put(field.name);
   out.put('=');
+  plain(out, field, event, number);
+}
+
+void EventFormat::plain(TextWriter& out, const Field& field, const Event& event,
+                        std::uint64_t number) const {
+  const std::size_t before = out.size();
+  const std::string_view quote = field.name == "instrument" ? "\"" : "";
+  out.put(quote);
+  const std::size_t unnamed = out.size();
+  name_in(out, field, event, number);
+  if (out.size() > unnamed) return out.put(quote);
+  out.truncate(before);
   switch (field.type) {
     case FieldType::s:  // -ENOENT, a function
     case FieldType::d:
@@ -188,6 +219,15 @@ void EventFormat::argument(TextWriter& out, const Field& field, std::uint64_t nu
       return time_.put(out, number);
     default:
       return value(out, field, number);
+  }
+}
+
+void EventFormat::field(TextWriter& out, const Field& field, const Event& event) const {
+  if (field.type == FieldType::str) return out.escaped(EventType::text(field, event));
+  if (is_bytes(field.type)) return out.put(bytes_text(field, event));
+  if (is_stack(field)) return stack(out, field, event);
+  if (const std::optional<std::uint64_t> number = EventType::value(field, event)) {
+    plain(out, field, event, *number);
   }
 }
 
@@ -214,17 +254,11 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
       out.put('"');
       return;
     }
-    if (is_bytes(field.type)) {
+    if (is_bytes(field.type) || is_stack(field)) {
       separate();
       out.put(field.name);
       out.put('=');
-      return out.put(bytes_text(field, event));
-    }
-    if (is_stack(field)) {
-      separate();
-      out.put(field.name);
-      out.put('=');
-      return stack(out, field, event);
+      return this->field(out, field, event);
     }
     if (field.use == FieldUse::begin) return;  // only some bits of the time
     const std::optional<std::uint64_t> number = EventType::value(field, event);
@@ -237,7 +271,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
     }
     if (type->late && field.name == "duration" && step.closed) return;  // written below
     separate();
-    argument(out, field, *number);
+    argument(out, field, event, *number);
   };
   for (const Field& field : std::span(type->fields).subspan(names_event(*type) ? 1 : 0)) put(field);
   for (const Field& field : type->values_of(event)) {
@@ -306,6 +340,7 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     if (as_text) out.put('"');
     name.clear();
     value_name(name, field, *number);
+    name_in(name, field, event, *number);
     if (name.size() == 0) return;
     key(field_name + "_name");
     out.json(name.view());

@@ -24,6 +24,8 @@ class EventFormat {
   // Write only the name; and the arguments as members of a JSON object:
   // "next":730,"next_name":"find".
   void name(TextWriter& out, const Event& event) const;
+  // Writes the value of one field of the event, as text() does behind the field's name.
+  void field(TextWriter& out, const Field& field, const Event& event) const;
   void json_arguments(TextWriter& out, const Event& event) const;
 
  private:
@@ -33,7 +35,10 @@ class EventFormat {
   void value_name(TextWriter& out, const Field& field, std::uint64_t value) const;
   void name_or_value(TextWriter& out, const Field& field, std::uint64_t number) const;
   void value_and_name(TextWriter& out, const Field& field, std::uint64_t number) const;
-  void argument(TextWriter& out, const Field& field, std::uint64_t number) const;
+  void argument(TextWriter& out, const Field& field, const Event& event,
+                std::uint64_t number) const;
+  void plain(TextWriter& out, const Field& field, const Event& event, std::uint64_t number) const;
+  void name_in(TextWriter& out, const Field& field, const Event& event, std::uint64_t number) const;
   void stack(TextWriter& out, const Field& field, const Event& event) const;
   void json_stack(TextWriter& out, const Field& field, const Event& event) const;
   bool names_event(const EventType& type) const;
