@@ -8,6 +8,7 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
+#include "cli/fkt_selection/async_facts.h"
 #include "cli/fkt_selection/density_list.h"
 #include "cli/fkt_selection/duration_bars.h"
 #include "cli/fkt_selection/event_list.h"
@@ -131,7 +132,7 @@ Reply Api::unread(std::string_view name, const Parameters& parameters) const {
   if (*turn && (*turn)()) return overtaken();
   if (part == nullptr) return reading;
   Reply reply = Api(*part, extract_command_).answer(name, parameters);
-  if (name == "lanes" && reply.status == 200) {
+  if ((name == "lanes" || name == "slowest") && reply.status == 200) {
     reply.body.insert(reply.body.size() - 1, ",\"early\":true");
   }
   return reply;
@@ -339,24 +340,26 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
   return dump_json({{"name", *name}, {"bins", bars.json()}});
 }
 
+// A slice, or an event: that has no kind.
 json Api::occurrence_json(const Occurrence& occurrence) const {
+  if (occurrence.event == 0) return slice_json(occurrence.slice);
   const Timeline& timeline = model_.timeline();
   const EventType* event = model_.trace().info().catalogue.find(occurrence.event);
-  json out = {{"from", since_zero(occurrence.from)},
-              {"to", since_zero(occurrence.to)},
-              {"cpu", occurrence.cpu},
-              {"task", occurrence.task}};
-  if (occurrence.task < timeline.tasks().size()) {
-    out["tid"] = timeline.tasks()[occurrence.task].tid;
-    out["task_name"] = timeline.tasks().name(occurrence.task);
-  }
-  out["on_cpu"] = occurrence.type == kNoType || on_cpu(timeline.types()[occurrence.type].kind);
-  const bool run = occurrence.type == kNoType && occurrence.event == 0;
-  out["name"] = occurrence.type != kNoType ? timeline.types()[occurrence.type].name
-                : run                      ? std::string(timeline.tasks().name(occurrence.task))
-                : event != nullptr         ? event->name
-                                           : "";
+  const Slice& at = occurrence.slice;
+  json out = {{"name", event != nullptr ? event->name : ""},
+              {"from", since_zero(at.from)},
+              {"to", since_zero(at.to)},
+              {"cpu", at.cpu},
+              {"task", at.task}};
+  put_task(out, at.task);
   return out;
+}
+
+void Api::put_task(json& out, TaskIndex task) const {
+  const Tasks& tasks = model_.timeline().tasks();
+  if (task >= tasks.size()) return;
+  out["tid"] = tasks[task].tid;
+  out["task_name"] = tasks.name(task);
 }
 
 Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwanted) const {
@@ -413,17 +416,19 @@ json Api::slice_json(const std::optional<Slice>& slice) const {
   if (!slice) return {};
   const Timeline& timeline = model_.timeline();
   const bool run = slice->kind == SliceKind::run;
-  return {{"name", run ? std::string(timeline.tasks().name(slice->value))
-                       : timeline.types()[slice->value].name},
-          {"kind", static_cast<unsigned>(slice->kind)},
-          {"depth", slice->depth},
-          {"value", slice->value},
-          {"cpu", slice->cpu},
-          {"task", slice->task},
-          {"from", since_zero(slice->from)},
-          {"to", since_zero(slice->to)},
-          {"begun", slice->begun},
-          {"ended", slice->ended}};
+  json out = {{"name", run ? std::string(timeline.tasks().name(slice->value))
+                           : timeline.types()[slice->value].name},
+              {"kind", static_cast<unsigned>(slice->kind)},
+              {"depth", slice->depth},
+              {"value", slice->value},
+              {"cpu", slice->cpu},
+              {"task", slice->task},
+              {"from", since_zero(slice->from)},
+              {"to", since_zero(slice->to)},
+              {"begun", slice->begun},
+              {"ended", slice->ended}};
+  put_task(out, slice->task);
+  return out;
 }
 
 // The details of a slice that the page knows from its picture.
@@ -452,15 +457,25 @@ Result<std::string> Api::slice(const Parameters& parameters, const Unwanted& unw
   of.task = task_value ? of.value : static_cast<TaskIndex>(*task);
   const SliceDetails found = slice_details(timeline, of, unwanted);
   json wakes = json::array();
-  for (const Wake& wake : found.wakes) {
-    const bool known = wake.waker < timeline.tasks().size();
-    wakes.push_back({{"at", since_zero(wake.woken)},
-                     {"runs", since_zero(wake.runs)},
-                     {"cpu", wake.waker_cpu},
-                     {"by", known ? std::string(timeline.tasks().name(wake.waker)) : "?"},
-                     {"tid", known ? timeline.tasks()[wake.waker].tid : 0}});
+  for (const auto& [wake, asleep] : found.wakes) {
+    const bool by_interrupt = wake.interrupt != kNoType;
+    json& out = wakes.emplace_back(json{{"at", since_zero(wake.woken)},
+                                        {"runs", since_zero(wake.runs)},
+                                        {"cpu", wake.waker_cpu},
+                                        {"asleep", asleep},
+                                        {"interrupt", nullptr}});
+    if (by_interrupt) out["interrupt"] = timeline.types()[wake.interrupt].name;
+    if (!by_interrupt) out["task"] = wake.waker;
+    if (!by_interrupt) put_task(out, wake.waker);
+  }
+  json facts = json::array();
+  if (of.kind == SliceKind::async) {
+    for (const json& one : async_facts(model_, of.from, of.from + 1, kMostListed)) {
+      if (one[1] == of.cpu) facts = one[3];
+    }
   }
   return dump_json({{"states", found.states},
+                    {"facts", std::move(facts)},
                     {"wakes", std::move(wakes)},
                     {"wake_count", found.wake_count},
                     {"parent", slice_json(found.parent)},

@@ -40,7 +40,8 @@ class Api {
   // Answers the request `name`: "info", "density" and so on. Status 404 for unknown names, 400 with
   // one line for bad parameters, 202 with {"reading": share} while the data is not read yet (the
   // statistics of the whole recording come before that, without what its tasks waited; then answers
-  // about short parts, with "early" in lanes, whose numbers of tasks and types are others), and
+  // about short parts, with "early" in lanes and slowest, whose numbers of tasks and types are
+  // others), and
   // 202 with "overtaken" if the page has sent a newer request with this name: one with a greater
   // parameter "turn".
   Reply answer(std::string_view name, const Parameters& parameters) const;
@@ -79,6 +80,7 @@ class Api {
   std::int64_t since_zero(std::uint64_t clock) const;
   nlohmann::json occurrence_json(const Occurrence& occurrence) const;
   nlohmann::json slice_json(const std::optional<Slice>& slice) const;
+  void put_task(nlohmann::json& out, TaskIndex task) const;
 
   const Model& model_;
   const ExtractCommand& extract_command_;

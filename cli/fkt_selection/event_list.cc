@@ -16,7 +16,7 @@ class ListSink : public StateObserver {
       : request_(request),
         zero_(zero),
         tasks_(timeline.tasks()),
-        time_(TimeUnit::us, timeline.trace().info().clocks.ticks_per_second()),
+        time_(TimeUnit::readable, timeline.trace().info().clocks.ticks_per_second()),
         format_(timeline.trace().info(), tasks_, timeline.types(), time_) {}
 
   void slice(const Slice&) override {}

@@ -12,6 +12,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_selection/api.h"
+#include "cli/fkt_selection/async_facts.h"
 #include "cli/fkt_selection/density_list.h"
 #include "cli/fkt_selection/duration_bars.h"
 #include "cli/fkt_selection/event_list.h"
@@ -152,7 +153,7 @@ class HtmlFile {
     const std::string all = rest + ",\"lanes\":" + lanes;
     if (!events_) events_ = list_all_events();
     if (!events_->empty()) {
-      Result<std::string> packed = gzip(all + ",\"events\":" + *events_ + '}');
+      Result<std::string> packed = gzip(all + *events_ + '}');
       if (!packed) return packed.error();
       if (fits(packed->size())) return std::optional(std::move(*packed));
     }
@@ -162,7 +163,7 @@ class HtmlFile {
     return std::optional(std::move(*packed));
   }
 
-  // The texts of all events; empty if they are too many.
+  // The texts of all events, and what they tell of asynchronous spans; empty if they are too many.
   std::string list_all_events() const {
     if (model_.events_about(request_.from, request_.to) > kMostEvents) return {};
     const json list = list_events(model_.timeline(),
@@ -172,7 +173,8 @@ class HtmlFile {
       rows.push_back({event["time"], event["cpu"], event["task"], event["task_name"],
                       event["depth"], event["text"]});
     }
-    return dump_json(rows);
+    return ",\"events\":" + dump_json(rows) +
+           ",\"facts\":" + dump_json(async_facts(model_, request_.from, request_.to, kMostEvents));
   }
 
   // Returns the part that every attempt has, the begin of a JSON object: information, overview,

@@ -159,12 +159,7 @@ class LaneList {
     values.number((cell.begun ? 1 : 0) | (cell.ended ? 2 : 0));
     values.number(cell.count);
     values.number(cell.value);
-    if (cell.in == kNoType) {
-      values.next();
-      out_.put("null");
-    } else {
-      values.number(cell.in);
-    }
+    put_type(values, cell.in);
     values.number(cell.cpu);
     const std::int64_t from = since_zero(cell.from), to = since_zero(cell.to);
     const bool differences = request_.differences;
@@ -174,10 +169,17 @@ class LaneList {
     before_ = from;
   }
 
+  void put_type(JsonWriter& values, TypeIndex type) {
+    if (type != kNoType) return values.number(type);
+    values.next();
+    out_.put("null");
+  }
+
   void put_wakes(const std::vector<Wake>& wakes) {
     JsonWriter list(out_, '[', ']');
     for (const Wake& wake : wakes) {
       used_tasks_.insert(wake.waker);
+      if (wake.interrupt != kNoType) used_types_.insert(wake.interrupt);
       used_tasks_.insert(wake.task);
       list.next();
       JsonWriter values(out_, '[', ']');
@@ -187,6 +189,7 @@ class LaneList {
       values.number(wake.task);
       values.number(wake.cpu);
       values.number_signed(since_zero(wake.runs));
+      put_type(values, wake.interrupt);
     }
   }
 

@@ -24,9 +24,10 @@ struct LaneListRequest {
 };
 
 // Returns JSON: lanes (with cells [kind, depth, begun | ended << 1, count, value, in, cpu, from,
-// to, busy]), wakes, "wakes_left_out" if there are too many, gaps, names of the tasks and types
-// that occur, task_count, "bucket" (ticks): slices that are narrower may be combined, and "coarse"
-// if a request for a fine picture would give a finer one.
+// to, busy]), wakes ([waker, its cpu, woken, task,
+// cpu, runs, interrupt or null]), "wakes_left_out" if there are too many, gaps, names of the tasks
+// and types that occur, task_count, "bucket" (ticks): slices that are narrower may be combined, and
+// "coarse" if a request for a fine picture would give a finer one.
 std::string list_lanes(const Model& model, const LaneListRequest& request,
                        const Unwanted& unwanted);
 

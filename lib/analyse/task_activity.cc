@@ -205,7 +205,7 @@ void TaskActivity::add(const Event& event, TaskIndex running) {
     states_.switches(event, running, next, tasks, change);
     reread(running);
   } else if (is_wake_up(event.id)) {
-    states_.wakes(event, running, tasks, change);
+    states_.wakes(event, running, analysis_.spans().innermost_interrupt(event.cpu), tasks, change);
   } else if (event.id == FKT_E_FAULT_USER) {
     at(running).faulted = true;
   } else if (event.id == FKT_E_EXEC) {

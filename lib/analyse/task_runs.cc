@@ -110,7 +110,8 @@ void TaskRuns::add(const Event& event, const Analysis::Found& place) {
     const TaskIndex next = tid == 0 ? tasks.find_idle(event.cpu) : tasks.find(tid);
     states_.switches(event, place.task, next, tasks, change);
   } else if (is_wake_up(event.id)) {
-    states_.wakes(event, place.task, tasks, change);
+    states_.wakes(event, place.task, analysis_.spans().innermost_interrupt(event.cpu), tasks,
+                  change);
   } else if (event.id == FKT_E_MASK) {
     states_.masks(event);
   }

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "lib/analyse/running_tasks.h"
+#include "lib/analyse/span_types.h"
 #include "lib/analyse/tasks.h"
 #include "lib/format/checkpoint.h"
 
@@ -39,8 +40,11 @@ class TaskStates {
     bool before_cut = false;  // the state began before the slice
     std::uint32_t cpu = 0;    // the CPU where it runs or ran last
     std::uint32_t waker_cpu = 0;
-    TaskIndex waker = kNoTask;  // of a ready task that slept: the task that woke it
-    std::uint64_t since = 0;    // ticks
+    // Of a ready task that slept: the task that ran where the wake-up came from, and the innermost
+    // interrupt there, which then is what woke it.
+    TaskIndex waker = kNoTask;
+    TypeIndex interrupt = kNoType;
+    std::uint64_t since = 0;  // ticks
   };
 
   // mask: the recorded layers (a bit each).
@@ -55,12 +59,13 @@ class TaskStates {
   template <class Observer>
   void arrive(const Event& event, TaskIndex running, Observer& observer);
   // Call for a switch, a wake-up and a change of the mask, after `tasks` has applied it. next: the
-  // task that the switch names.
+  // task that the switch names. interrupt: the innermost one on the CPU; kNoType: none.
   template <class Observer>
   void switches(const Event& event, TaskIndex running, TaskIndex next, const Tasks& tasks,
                 Observer& observer);
   template <class Observer>
-  void wakes(const Event& event, TaskIndex running, const Tasks& tasks, Observer& observer);
+  void wakes(const Event& event, TaskIndex running, TypeIndex interrupt, const Tasks& tasks,
+             Observer& observer);
   void masks(const Event& event) {
     running_tasks_.set_mask(event.words.empty() ? 0 : event.words[0]);
   }
@@ -149,8 +154,8 @@ void TaskStates::switches(const Event& event, TaskIndex running, TaskIndex next,
 }
 
 template <class Observer>
-void TaskStates::wakes(const Event& event, TaskIndex running, const Tasks& tasks,
-                       Observer& observer) {
+void TaskStates::wakes(const Event& event, TaskIndex running, TypeIndex interrupt,
+                       const Tasks& tasks, Observer& observer) {
   const TaskIndex index = tasks.find(event.arg & FKT_PID_MASK);
   // While a CPU is in a gap, the task may run there at once, unseen.
   if (index == kNoTask || tasks[index].left_dead || running_tasks_.in_gap()) return;
@@ -160,6 +165,7 @@ void TaskStates::wakes(const Event& event, TaskIndex running, const Tasks& tasks
   change(index, TaskState::ready, event.clock, true, observer);
   Now& now = task(index);
   now.waker = running;
+  now.interrupt = interrupt;
   now.waker_cpu = event.cpu;
 }
 

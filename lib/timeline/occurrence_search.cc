@@ -11,13 +11,6 @@
 namespace fkt {
 namespace {
 
-Occurrence occurrence(const Slice& slice) {
-  const bool run = slice.kind == SliceKind::run;
-  return {
-      slice.from, slice.to, slice.cpu, run ? slice.value : slice.task, run ? kNoType : slice.value,
-      0};
-}
-
 // Stops the scan at the first match. A slice is reported when it ends, so a match that began
 // earlier may still be open then; next_occurrence() looks for it in a second pass.
 class NextSink : public StateObserver {
@@ -25,18 +18,18 @@ class NextSink : public StateObserver {
   NextSink(const NameMatch& match, std::uint64_t from) : match_(match), from_(from) {}
 
   void slice(const Slice& slice) override {
-    if (slice.from >= from_ && match_.slice(slice)) offer(occurrence(slice));
+    if (slice.from >= from_ && match_.slice(slice)) offer({slice});
   }
   void event(const Event& event, TaskIndex running, const SpanStep&) override {
     if (event.is_gap() || event.clock < from_ || !match_.event(event)) return;
-    offer({event.clock, event.clock, event.cpu, running, kNoType, event.id});
+    offer({{.cpu = event.cpu, .task = running, .from = event.clock, .to = event.clock}, event.id});
   }
   bool enough() const override { return found_.has_value(); }
   const std::optional<Occurrence>& found() const { return found_; }
 
  private:
   void offer(const Occurrence& occurrence) {
-    if (!found_ || occurrence.from < found_->from) found_ = occurrence;
+    if (!found_ || occurrence.slice.from < found_->slice.from) found_ = occurrence;
   }
   const NameMatch& match_;
   std::uint64_t from_;
@@ -56,7 +49,7 @@ class SlowestSink : public StateObserver {
     if (found_.size() == most_ && length <= found_.back().length()) return;
     const auto place =
         std::ranges::upper_bound(found_, length, std::greater<>(), &Occurrence::length);
-    found_.insert(place, occurrence(slice));
+    found_.insert(place, Occurrence{slice});
     if (found_.size() > most_) found_.pop_back();
   }
   std::vector<Occurrence> take() { return std::move(found_); }
@@ -192,8 +185,8 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
     Earlier(const NameMatch& match, std::uint64_t from, const Occurrence& best)
         : match_(match), from_(from), best_(best) {}
     void slice(const Slice& slice) override {
-      if (slice.ended || slice.from < from_ || slice.from >= best_.from) return;
-      if (match_.slice(slice)) best_ = occurrence(slice);
+      if (slice.ended || slice.from < from_ || slice.from >= best_.slice.from) return;
+      if (match_.slice(slice)) best_ = {slice};
     }
     const Occurrence& best() const { return best_; }
 
@@ -202,7 +195,7 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
     std::uint64_t from_;
     Occurrence best_;
   } earlier(match, from, found);
-  timeline.follow(from, found.to, earlier, unwanted);
+  timeline.follow(from, found.slice.to, earlier, unwanted);
   return earlier.best();
 }
 

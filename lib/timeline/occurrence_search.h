@@ -17,15 +17,11 @@
 
 namespace fkt {
 
-// One occurrence: a call or an interrupt with its duration, a task's run on a CPU, or an event
-// (from == to).
+// One occurrence: a slice, or an event, which has times, CPU and task alone, and from == to.
 struct Occurrence {
-  std::uint64_t from = 0, to = 0;  // ticks
-  std::uint32_t cpu = 0;
-  TaskIndex task = kNoTask;
-  TypeIndex type = kNoType;  // type of the call or interrupt; kNoType for an event or a run
-  std::uint16_t event = 0;   // the event's id; 0 for a call, an interrupt or a run
-  std::uint64_t length() const { return to - from; }
+  Slice slice;
+  std::uint16_t event = 0;  // the event's id; 0: it is a slice
+  std::uint64_t length() const { return slice.to - slice.from; }
 };
 
 // The things that a name stands for: the calls, interrupts, events and tasks of that name, or the

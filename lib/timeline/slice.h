@@ -31,7 +31,7 @@ struct Slice {
   std::uint8_t depth = 0;
   bool begun = true;      // its begin was seen, at `from`
   bool ended = true;      // its end was seen, at `to`
-  std::uint32_t cpu = 0;  // CPU where it ran, or ran last
+  std::uint32_t cpu = 0;  // CPU where it began; of a state: where the task ran, or ran last
   // The task it belongs to; of an interrupt: the interrupted task; of an asynchronous span: the one
   // that began it.
   TaskIndex task = kNoTask;
@@ -49,9 +49,10 @@ struct ClosedSpan {
   std::size_t depth;  // 1 and up
   TypeIndex type;
   std::uint64_t from, to, told;  // as in Slice
+  std::uint32_t cpu;             // where it began
 
-  // Returns its slice. task: it ran on the CPU.
-  Slice slice(std::uint32_t cpu, TaskIndex task) const {
+  // Returns its slice. task: it ran on the CPU where it ended.
+  Slice slice(TaskIndex task) const {
     return {.kind = of_cpu ? SliceKind::interrupt : SliceKind::call,
             .depth = static_cast<std::uint8_t>(std::min(depth, kDeepestSlice)),
             .cpu = cpu,
@@ -77,7 +78,8 @@ struct Buckets {
 
 // A woken task has got a CPU.
 struct Wake {
-  TaskIndex waker = kNoTask, task = kNoTask;
+  TaskIndex waker = kNoTask, task = kNoTask;  // waker: it ran on the CPU of the wake-up
+  TypeIndex interrupt = kNoType;              // that was being handled there: what woke it
   std::uint32_t waker_cpu = 0, cpu = 0;
   std::uint64_t woken = 0, runs = 0;  // ticks
 };

@@ -2,6 +2,7 @@
 #include "lib/timeline/slice_details.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace fkt {
 namespace {
@@ -17,14 +18,28 @@ bool same_kind(const Slice& a, const Slice& b) {
   return a.kind == SliceKind::run || same_lane(a, b);
 }
 
+bool is_of_task(const Slice& slice) {
+  return slice.kind == SliceKind::state || slice.kind == SliceKind::call;
+}
+
+void add(SliceDetails& found, const SliceDetails::Woken& woken) {
+  found.wake_count++;
+  const auto place = std::ranges::upper_bound(found.wakes, woken.asleep, std::greater<>(),
+                                              &SliceDetails::Woken::asleep);
+  found.wakes.insert(place, woken);
+  if (found.wakes.size() > SliceDetails::kMostWakes) found.wakes.pop_back();
+}
+
 // Collects the details within the slice.
 class Inside : public StateObserver {
  public:
   Inside(const Slice& of, SliceDetails& found) : of_(of), found_(found) {}
   void slice(const Slice& slice) override {
-    if (slice.kind == SliceKind::state && slice.task == of_.task) {
+    if (slice.kind == SliceKind::state && slice.task == of_.task && is_of_task(of_)) {
       const std::uint64_t from = std::max(slice.from, of_.from), to = std::min(slice.to, of_.to);
-      if (from < to) found_.states[slice.value & 3] += to - from;
+      const std::uint64_t ticks = from < to ? to - from : 0;
+      found_.states[slice.value & 3] += ticks;
+      if (slice.value == static_cast<std::uint32_t>(TaskState::blocked)) asleep_ = ticks;
     }
     const bool around = slice.kind == of_.kind && same_lane(slice, of_) &&
                         slice.depth + 1 == of_.depth && slice.from <= of_.from &&
@@ -32,14 +47,17 @@ class Inside : public StateObserver {
     if (around && of_.kind != SliceKind::async) found_.parent = slice;
   }
   void wake(const Wake& wake) override {
-    if (wake.task != of_.task || wake.woken < of_.from || wake.woken > of_.to) return;
-    found_.wake_count++;
-    if (found_.wakes.size() < SliceDetails::kMostWakes) found_.wakes.push_back(wake);
+    if (wake.task != of_.task) return;
+    const bool led_here =
+        of_.kind == SliceKind::run && wake.runs == of_.from && wake.cpu == of_.cpu;
+    const bool inside = is_of_task(of_) && wake.woken >= of_.from && wake.woken <= of_.to;
+    if (led_here || inside) add(found_, {wake, inside ? asleep_ : 0});
   }
 
  private:
   const Slice& of_;
   SliceDetails& found_;
+  std::uint64_t asleep_ = 0;  // in the last sleep of the task (ticks)
 };
 
 // Finds the wake-up that ended a state: it is reported when the task gets a CPU.
@@ -51,8 +69,7 @@ class EndingWake : public StateObserver {
     if (wake.task != of_.task || wake.runs <= of_.to) return;
     done_ = true;
     if (wake.woken < of_.from || wake.woken > of_.to || found_.wake_count > 0) return;
-    found_.wake_count = 1;
-    found_.wakes.push_back(wake);
+    add(found_, {wake, found_.states[static_cast<std::size_t>(TaskState::blocked)]});
   }
   bool enough() const override { return done_; }
 

@@ -19,17 +19,15 @@ class SliceGroups {
       : observer_(observer), buckets_(observer != nullptr ? observer->buckets() : Buckets()) {}
   StateObserver* observer() const { return observer_; }
 
-  // Call at the begin of each burst, which is of this CPU and task.
-  void begin(std::uint32_t cpu, TaskIndex task) {
-    cpu_ = cpu;
-    task_ = task;
-  }
+  // Call at the begin of each burst, which is of this task.
+  void begin(TaskIndex task) { task_ = task; }
   void add(const ClosedSpan& span) {
     const std::uint64_t ticks = span.to - span.from;
     Row& row = rows_[row_of(span)];
     // Where no group is open, no slice is narrow.
     if (ticks >= row.width || span.from - row.bucket >= row.width) {
-      return add_slowly(span.of_cpu, span.depth, span.type, span.from, span.to, span.told);
+      return add_slowly(span.of_cpu, span.depth, span.type, span.from, span.to, span.told,
+                        span.cpu);
     }
     row.count++;
     row.to = std::max(row.to, span.to);
@@ -37,6 +35,7 @@ class SliceGroups {
     if (ticks <= row.longest) return;
     row.longest = ticks;
     row.type = span.type;
+    row.cpu = span.cpu;
   }
   // Call at the end of each burst.
   void end() {
@@ -54,6 +53,7 @@ class SliceGroups {
     std::uint64_t longest = 0, busy = 0;  // as in SliceGroup
     std::uint32_t count = 0;
     TypeIndex type = kNoType;
+    std::uint32_t cpu = 0;  // of the longest one
   };
 
   static std::size_t row_of(const ClosedSpan& span) {
@@ -62,12 +62,12 @@ class SliceGroups {
   // Not inlined: most slices are added to a group. It takes the parts of a span, so that add() need
   // not have one in memory.
   [[gnu::noinline]] void add_slowly(bool of_cpu, std::size_t depth, TypeIndex type,
-                                    std::uint64_t from, std::uint64_t to, std::uint64_t told);
+                                    std::uint64_t from, std::uint64_t to, std::uint64_t told,
+                                    std::uint32_t cpu);
   void end(std::size_t at);
 
   StateObserver* const observer_;
   const Buckets buckets_;
-  std::uint32_t cpu_ = 0;
   TaskIndex task_ = kNoTask;
   std::uint64_t bucket_ = buckets_.from;  // begin of the bucket in which the latest group began
   std::uint32_t open_ = 0;                // rows that have a group, a bit each

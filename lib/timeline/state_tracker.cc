@@ -9,7 +9,9 @@ constexpr std::size_t kOfMalloc = 16;  // overhead of malloc() per allocation (b
 // Shows the spans that are open on a stack until slice.to, each one depth below the one around it;
 // `slice` is what they are in.
 template <class Stack>
-void show_open(const Stack& stack, SliceKind kind, Slice slice, StateObserver& observer) {
+void show_open(const Stack& stack, SliceKind kind, Slice slice, std::uint32_t no_cpu,
+               StateObserver& observer) {
+  const std::uint32_t last = slice.cpu;
   slice.kind = kind;
   slice.begun = true;
   slice.in = kNoType;
@@ -17,6 +19,7 @@ void show_open(const Stack& stack, SliceKind kind, Slice slice, StateObserver& o
     if (slice.depth < kDeepestSlice) slice.depth++;
     slice.value = open.type;
     slice.from = open.begin;
+    slice.cpu = open.cpu == no_cpu ? last : open.cpu;
     if (slice.from <= slice.to) observer.slice(slice);
   }
 }
@@ -203,6 +206,7 @@ void StateTracker::Change::got_cpu(std::uint32_t number, TaskIndex index,
   if (observer == nullptr) return;
   observer->wake({.waker = now.waker,
                   .task = index,
+                  .interrupt = now.interrupt,
                   .waker_cpu = now.waker_cpu,
                   .cpu = number,
                   .woken = now.since,
@@ -234,7 +238,7 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
         step.type = ended.span->type;
         step.duration = ended.ticks;
         if (observer != nullptr) {
-          observer->slice(ended_span(ended, place).slice(event.cpu, running));
+          observer->slice(ended_span(ended, place, event.cpu).slice(running));
         }
       }
     }
@@ -245,7 +249,9 @@ void StateTracker::apply(const Event& event, StateObserver* observer) {
 void StateTracker::point(const Event& event, TaskIndex running, Change& change, SpanStep& step) {
   step.depth = stacks_.at(event.cpu, running).depth();
   if (is_wake_up(event.id)) {
-    states_.wakes(event, running, tasks_, change);
+    const Stack& interrupts = cpu(event.cpu).stack;
+    const TypeIndex interrupt = interrupts.empty() ? kNoType : interrupts.top().type;
+    states_.wakes(event, running, interrupt, tasks_, change);
     return;
   }
   if (is_switch(event.id)) {
@@ -265,18 +271,21 @@ void StateTracker::point(const Event& event, TaskIndex running, Change& change, 
 
 inline void StateTracker::begin(const Event& event, const Meaning& meaning,
                                 const Stacks::Position& place, Change& change) {
-  stacks_.begin(meaning, event, place, *types_, change).told = event.clock;
+  Open& span = stacks_.begin(meaning, event, place, *types_, change);
+  span.told = event.clock;
+  span.cpu = event.cpu;
 }
 
 inline ClosedSpan StateTracker::ended_span(const Stacks::Ended& ended,
-                                           const Stacks::Position& place) {
+                                           const Stacks::Position& place, std::uint32_t cpu) {
   const Open& span = *ended.span;
   return {&ended.stack == &place.cpu.stack,
           ended.stack.size() + 1,
           span.type,
           span.begin,
           span.begin + ended.ticks,
-          span.told};
+          span.told,
+          span.cpu == kNoCpu ? cpu : span.cpu};
 }
 
 // The begin and the end of a span with nothing between leave the stack as it was, if the span may
@@ -305,7 +314,8 @@ inline void StateTracker::pair(const PageDecoder::WholePair& pair, const Event& 
   const std::uint64_t number = begins.value(pair.number, {});
   if (!is_plain(pair, stack, number)) return pair_apart(pair, at, place, groups);
   const TypeIndex type = types_->of(begins.kind, begins.by_id ? id : number, id);
-  groups.add({&stack == &place.cpu.stack, stack.size() + 1, type, pair.from, pair.to, pair.from});
+  groups.add(
+      {&stack == &place.cpu.stack, stack.size() + 1, type, pair.from, pair.to, pair.from, at.cpu});
 }
 
 // The event `at` is not copied: its parts have just been written, and store forwarding fails for a
@@ -333,7 +343,7 @@ inline void StateTracker::nested(const Event& event, const Stacks::Position& pla
   Change change{*this, event.clock, groups.observer()};
   if (meaning.role == Role::begin) return begin(event, meaning, place, change);
   const Stacks::Ended ended = Stacks::end(meaning, event, place, change);
-  if (ended.span != nullptr) groups.add(ended_span(ended, place));
+  if (ended.span != nullptr) groups.add(ended_span(ended, place, event.cpu));
 }
 
 void StateTracker::apply_next(BurstMerge& merge, SliceGroups& groups) {
@@ -343,7 +353,7 @@ void StateTracker::apply_next(BurstMerge& merge, SliceGroups& groups) {
   const Event& event = merge.event();
   const TaskIndex running = tasks_.running(event);
   const Stacks::Position place = stacks_.at(event.cpu, running);
-  groups.begin(event.cpu, running);
+  groups.begin(running);
   PageDecoder::WholePair whole;
   for (std::uint32_t n = 1; n < events; n++) {
     if (merge.step(whole)) {
@@ -389,7 +399,7 @@ void StateTracker::finish(std::uint64_t clock, const UnknownEnds& unknown,
     if (now.running == kNoTask || now.since >= to) continue;
     const Slice run = run_slice(number, now, to, false);
     observer.slice(run);
-    show_open(now.stack, SliceKind::interrupt, run, observer);
+    show_open(now.stack, SliceKind::interrupt, run, kNoCpu, observer);
   }
   for (TaskIndex index = 0; index < known(); index++) {
     const TaskStates::Now now = state(index);
@@ -398,7 +408,7 @@ void StateTracker::finish(std::uint64_t clock, const UnknownEnds& unknown,
     const Slice of_state = state_slice(index, now, to, false);
     if (now.state != TaskState::unknown && now.since < to) observer.slice(of_state);
     if (index >= stacks_.tasks().size()) continue;
-    show_open(stacks_.tasks()[index].stack, SliceKind::call, of_state, observer);
+    show_open(stacks_.tasks()[index].stack, SliceKind::call, of_state, kNoCpu, observer);
   }
   for (const auto& [key, span] : asyncs_.open()) {
     if (span.row == AsyncSpan::kNoRow || span.begin >= clock) continue;

@@ -53,13 +53,18 @@ class StateTracker {
   StateTracker at(const Saved& saved) const;
 
  private:
+  static constexpr std::uint32_t kNoCpu = ~std::uint32_t{0};  // it was open at a slice's begin
   struct Open {
     TypeIndex type = kNoType;
     SpanKind kind{};
     std::uint64_t match = 0, begin = 0;
-    std::uint64_t told = 0;  // as Slice::told
+    std::uint64_t told = 0;      // as Slice::told
+    std::uint32_t cpu = kNoCpu;  // where it began
     void reset() {}
-    void reopened(bool) { told = begin; }
+    void reopened(bool) {
+      told = begin;
+      cpu = kNoCpu;
+    }
   };
   // What is kept of spans, tasks and CPUs.
   struct Kept {
@@ -98,7 +103,9 @@ class StateTracker {
   void point(const Event& event, TaskIndex running, Change& change, SpanStep& step);
   void begin(const Event& event, const Meaning& meaning, const Stacks::Position& place,
              Change& change);
-  static ClosedSpan ended_span(const Stacks::Ended& ended, const Stacks::Position& place);
+  // cpu: where it ended.
+  static ClosedSpan ended_span(const Stacks::Ended& ended, const Stacks::Position& place,
+                               std::uint32_t cpu);
   bool is_plain(const PageDecoder::WholePair& pair, const Stack& stack, std::uint64_t number) const;
   void pair(const PageDecoder::WholePair& pair, const Event& at, const Stacks::Position& place,
             SliceGroups& groups);

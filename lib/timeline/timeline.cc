@@ -102,6 +102,13 @@ void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker&
   end_stretch(stop_, true, whole);
 }
 
+inline void Timeline::learn_name(const Event& event) {
+  if (event.id != FKT_E_NAME) return;
+  if (const EventType* const type = trace_.info().catalogue.find(event.id); type != nullptr) {
+    file_names_.add(event, *type);
+  }
+}
+
 // Reads the recording event by event. Returns false when control.stop was set.
 bool Timeline::read_events(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   std::uint64_t events = 0, next_copy = 0;
@@ -115,6 +122,7 @@ bool Timeline::read_events(PassControl& control, StateObserver* whole, const Pag
       next_copy = events + copy_every_;
     }
     end_.apply(event, whole);
+    learn_name(event);
     last_events_.add(event);
     last_clock_ = event.clock;
     if (++events % kReport != 0) continue;
@@ -141,6 +149,7 @@ bool Timeline::read_bursts(PassControl& control, StateObserver* whole, const Pag
       }
     }
     events += merge.events();
+    learn_name(merge.event());  // an event with a name is in no burst
     end_.apply_next(merge, groups);
     if (const Event& last = merge.event(); last.id != kGapBegins) {
       last_events_.add(last.cpu, last.clock, merge.counted());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lib/analyse/cpu_accounting.h"
+#include "lib/analyse/file_names.h"
 #include "lib/format/clocks.h"
 #include "lib/read/trace.h"
 #include "lib/timeline/density.h"
@@ -62,6 +63,8 @@ class Timeline {
   const SpanTypes& types() const { return types_; }
   // The tasks of the whole recording, under the indexes used in slices; valid after read().
   const Tasks& tasks() const { return end_.tasks(); }
+  // The paths of files that events tell, valid after read().
+  const FileNames& file_names() const { return file_names_; }
   // First and last time in the file (ticks); begin() < end().
   std::uint64_t begin() const { return begin_; }
   std::uint64_t end() const { return finish_; }
@@ -72,6 +75,7 @@ class Timeline {
     bool cut = false;         // the state at the begin of a slice's stretch: never removed
     StateTracker::Saved state;
   };
+  void learn_name(const Event& event);
   bool read_bursts(PassControl& control, StateObserver* whole, const PageTaker& taker);
   bool read_events(PassControl& control, StateObserver* whole, const PageTaker& taker);
   // Saves a copy of the state before the event at `clock` (ticks). cut: at a stretch's begin.
@@ -94,8 +98,9 @@ class Timeline {
   std::uint64_t begin_ = 0;
   std::atomic<std::uint64_t> finish_ = 0;  // read() may move it, while others ask for end()
   std::uint64_t stop_ = 0;  // end of what is open at the end, as for Analysis::end() (ticks)
-  std::uint64_t longest_burst_ = 0;           // ticks
-  std::uint64_t last_clock_ = 0;              // of the latest event that read() has applied (ticks)
+  std::uint64_t longest_burst_ = 0;  // ticks
+  std::uint64_t last_clock_ = 0;     // of the latest event that read() has applied (ticks)
+  FileNames file_names_;
   LastEvents last_events_;                    // that read() has applied
   std::vector<UnknownEnds> unknown_ends_;     // of each stretch, or of the whole recording
   std::size_t stretch_ = 0;                   // in read(): the slice's current stretch

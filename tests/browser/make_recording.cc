@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // make_recording EVENTS FILE: a synthetic recording of about so many events on two CPUs: three
 // tasks, two of them threads of one process, that call, sleep, are woken and interrupted, with a
-// gap and a fork in the middle.
+// gap and a fork in the middle. In its first third one call is slower than all others: it sleeps
+// until a kworker, then much longer until the journal's thread, while a disk has its request.
+#include <fkt/point_hit.h>
+
+#include <array>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -36,6 +41,34 @@ std::uint64_t turn(TraceBuilder& b, std::uint32_t cpu, std::uint32_t tid, std::u
   return at + 1100;
 }
 
+constexpr std::uint32_t kWorker = 45, kJournal = 46;
+constexpr std::uint64_t kVda = 254 << 20;
+constexpr const char* kRequests =
+    "name\ttracepoint\t3\tblock_rq_issue\nname\ttracepoint\t4\tblock_rq_complete\n"
+    "name\tdev\t266338304\tvda\n"
+    "values\ttracepoint\t3\t3\trq:x:1:0:64 dev:dev:2:0:64 bytes:u:3:0:64 flags:x:4:0:64 "
+    "ino:u:5:0:64\n"
+    "values\ttracepoint\t4\t4\trq:x:1:0:64 dev:dev:2:0:64\n"
+    "async\ttracepoint\t3\t3\tbegin\trequest\trq\tdev\n"
+    "async\ttracepoint\t4\t4\tend\trequest\trq\tdev\n";
+
+std::uint64_t slowest_call(TraceBuilder& b, std::uint64_t at) {
+  std::array<std::uint64_t, 4> name{kVda, 15};
+  std::memcpy(name.data() + 2, "/backup.img", 11);
+  b.event(0, at + 100, FKT_E_SYS_ENTRY, 74);
+  b.long_event(0, at + 150, FKT_E_NAME, name.size(), name);
+  b.event(0, at + 200, FKT_E_POINT_VALUES, FKT_POINT_ARG(3, 5), {0xf00, kVda, 65536, 0x801, 15});
+  b.event(0, at + 1000, FKT_E_SWITCH_S, kWorker);
+  b.event(0, at + 1500, FKT_E_WAKING, kReader);
+  b.event(0, at + 1600, FKT_E_SWITCH_S, kReader);
+  b.event(0, at + 2000, FKT_E_SWITCH_S, kJournal);
+  b.event(0, at + 50'000, FKT_E_POINT_VALUES, FKT_POINT_ARG(4, 2), {0xf00, kVda});
+  b.event(0, at + 62'000, FKT_E_WAKING, kReader);
+  b.event(0, at + 62'500, FKT_E_SWITCH_S, kReader);
+  b.event(0, at + 63'000, FKT_E_SYS_EXIT, 0);
+  return at + 63'100;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,7 +78,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   TraceBuilder b(16384);
-  b.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n42\t42\t1\treader\n43\t42\t1\twriter\n");
+  b.section(FKT_SEC_TASKS,
+            "1\t1\t0\tinit\n42\t42\t1\treader\n43\t42\t1\twriter\n"
+            "45\t45\t2\tkworker/0:1\n46\t46\t2\tjbd2/vda-8\n");
+  b.section(FKT_SEC_SYSCALLS, "64\t0\tread\n64\t1\twrite\n64\t39\tgetpid\n64\t74\tfsync\n");
+  b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + kRequests);
   b.pid(0, kReader).pid(1, kWriter);
   std::uint64_t at[2] = {TraceBuilder::kStart, TraceBuilder::kStart};
   const std::uint64_t turns = static_cast<std::uint64_t>(wanted) / 24;
@@ -53,6 +90,7 @@ int main(int argc, char** argv) {
     for (const std::uint32_t cpu : {0U, 1U}) {
       at[cpu] = turn(b, cpu, cpu == 0 ? kReader : kWriter, at[cpu], i * (cpu + 1));
     }
+    if (i == turns / 3) at[0] = slowest_call(b, at[0]);
     if (i == turns / 2) {
       b.event(0, at[0] + 10, FKT_E_FORK, 44, {std::uint64_t{44} | std::uint64_t{kReader} << 32});
       b.lost(1, at[1] + 100, at[1] + turns * 20, 777);

@@ -4,6 +4,7 @@
 // last line counts them. NAME: an event that takes time and occurs often. Screenshots go to SHOTS.
 // HTML: the same recording as one file.
 import { address, box, browser, coloured, drawn, ended, expect, html, name, page, pointAt, problems, quiet, red, selected, settled, shot, shots, slowestStepMs, step, strangers, white } from './driver.mjs';
+import { jumpedIn, jumps } from './jumps.mjs';
 
 const mostAnswerBytes = 2e6;  // the recording itself has more than four times as much
 
@@ -99,6 +100,8 @@ await step('the slowest occurrence is found, with a histogram and a list', async
   await page.waitForFunction((before) => document.querySelector('#occurrences tbody tr:last-child')?.textContent !== before, ofAll);
   expect((await page.$('#in-selection')) === null, 'the list is not of the selection');
 });
+
+await jumps();
 
 await step('a bar of the histogram tells its times and lists its occurrences', async () => {
   await page.keyboard.press('0');
@@ -405,6 +408,8 @@ await step('the keyboard alone goes through the lanes and tells of a slice', asy
   await reached('^cpu 0: ');
   await page.keyboard.press('j');
   await reached('^cpu 1: ');
+  await page.keyboard.press('j');
+  await reached('^request vda: ');
   for (const task of ['reader 42', 'writer 43']) {
     await page.keyboard.press('j');
     await reached(`^(${task}|reader 42|writer 43): `);
@@ -454,15 +459,6 @@ await step('tables are reached by the keyboard', async () => {
   await page.waitForSelector('#occurrences');
   await page.keyboard.press('1');
   await page.waitForSelector('#statistics');
-});
-
-await step('an address that makes no sense shows the recording all the same', async () => {
-  const before = await page.evaluate(() => location.hash);
-  await page.evaluate(() => { location.hash = '#select=9e99~1e100&tab=nonsense&order=x&pins=a~b'; });
-  await page.waitForSelector('#statistics');
-  await quiet();
-  await page.evaluate((hash) => { location.hash = hash; }, before);
-  await quiet();
 });
 
 await step('a narrow window cuts nothing off', async () => {
@@ -591,6 +587,7 @@ await step('the page as one file shows the same without a server', async () => {
   const took = (of) => of.evaluate(() => document.querySelector('#occurrences tbody tr').children[1].innerText);
   expect(await took(one) === await took(page), `the slowest took ${await took(one)} and ${await took(page)}`);
   await one.waitForSelector('#hits');
+  await jumpedIn(one, await took(one));
   expect(asked.every((url) => url.startsWith('file:') || url.startsWith('data:')), `asked for ${asked.join(' ')}`);
   expect(wrong.length === 0, wrong.join('; '));
   await one.close();

@@ -367,8 +367,8 @@ TEST_CASE("next and slowest occurrences are those that a look at all finds") {
   REQUIRE(calls.size() == 9000);
   const auto next = next_occurrence(read.timeline, match, T + 450'001);
   REQUIRE(next);
-  CHECK(next->from == T + 450'100);
-  CHECK(next->to == std::ranges::find(calls, T + 450'100, &Slice::from)->to);
+  CHECK(next->slice.from == T + 450'100);
+  CHECK(next->slice.to == std::ranges::find(calls, T + 450'100, &Slice::from)->to);
   CHECK_FALSE(next_occurrence(read.timeline, match, read.timeline.end() - 1));
   const auto slowest =
       slowest_occurrences(read.timeline, match, read.timeline.begin(), read.timeline.end(), 3);
@@ -384,7 +384,7 @@ TEST_CASE("next and slowest occurrences are those that a look at all finds") {
           return length >= longest - 5 && length < longest;
         })));
   CHECK_FALSE(tail.empty());
-  CHECK(next_occurrence(read.timeline, read.match("waking"), T)->from == T + 125);
+  CHECK(next_occurrence(read.timeline, read.match("waking"), T)->slice.from == T + 125);
 }
 
 TEST_CASE("statistics of a stretch add up") {

@@ -9,7 +9,7 @@ const keys = [
   ['/', 'search: parts of names of calls, tasks and events, thread numbers, paths; all are marked on the overview'], ['N', 'next occurrence'], ['L', 'slowest occurrence'], ['0', 'the whole run'],
   ['F', 'the overview shows the selection'], ['E', 'extract the selection'], ['R', 'wake-up arrows'], ['C', 'lanes of CPUs'],
   [', .', 'to the slice before and after, in the lanes'], ['J K', 'to the lane below and above'], ['Enter', 'what is known of that slice'], ['M', 'measure that slice'],
-  ['P, H', 'pin or hide that lane, or the one below the mouse'], ['O', 'order of the tasks'], ['I', 'tasks that did nothing, shown or folded'],
+  ['P, H', 'pin or hide that lane, or the one below the mouse'], ['O', 'order of the tasks'], ['I', 'tasks that slept all the time, shown or folded'],
   ['1 2 3', 'statistics, events, durations'],
   ['T', 'light or dark'], ['Esc', 'close; all events again; no mark'], ['?', 'this list'],
 ];
@@ -40,7 +40,7 @@ export function Help({ onClose }) {
 
 const copied = (text) => navigator.clipboard?.writeText(text) ?? Promise.reject();
 
-// of: the number of the task that was clicked, if one was.
+// of: the task that was clicked, if one was.
 export function Extract({ shown, of, onClose }) {
   const [task, setTask] = useState('');
   const span = { from: shown.select[0], to: shown.select[1], ...(task.trim() && { task: task.trim() }) };
@@ -53,7 +53,7 @@ export function Extract({ shown, of, onClose }) {
   return <Box onClose={onClose} title="extract the selection"><div id="extract">
     <h2>Cut the selection out</h2>
     <p><label>Narrowed to what a task did, from its first event to its last: <input id="extract-task" placeholder="name or number; all" value={task} onInput={(event) => setTask(event.target.value)} /></label>
-      {of && task !== String(of) && <button id="extract-of" style={{ marginLeft: '6px' }} onClick={() => setTask(String(of))}>of {of}</button>}</p>
+      {of && task !== String(of.tid) && <button id="extract-of" style={{ marginLeft: '6px' }} onClick={() => setTask(String(of.tid))}>only {of.task_name} {of.tid}</button>}</p>
     {error && <p class="problem">{error}</p>}
     {data && <>
       <p>In a shell:</p>

@@ -2,9 +2,8 @@
 // The keyboard's place in the lanes: a lane, and in it a slice at a time and depth. It is found
 // again in each new picture.
 import { duration, exactly } from './format.js';
-import { laneName, toldOf } from './lane_picture.js';
+import { keyOf, laneName, laneOf, toldOf } from './lane_picture.js';
 
-const keyOf = (lane) => `${lane.cpu ? 'cpu' : lane.async ? 'async' : 'task'} ${lane.id}`;
 const inOrder = (lane) => [...lane.cells].sort((a, b) => a.from - b.from || a.depth - b.depth);
 const placed = (lane, cell, at) => ({ lane: keyOf(lane), depth: cell?.depth ?? 0, at: cell?.from ?? at });
 
@@ -13,8 +12,12 @@ export function atCursor(layout, cursor) {
   const lane = cursor && layout?.lanes.find((other) => keyOf(other) === cursor.lane);
   if (!lane) return {};
   const cells = inOrder(lane);
+  if (cursor.depth === null) return { lane, cell: cells.filter((cell) => cell.from <= cursor.at && cell.to >= cursor.at).sort((a, b) => b.depth - a.depth)[0] };
   return { lane, cell: cells.findLast((cell) => cell.depth === cursor.depth && cell.from <= cursor.at) ?? cells[0] };
 }
+
+// The cursor at a slice, or at an event: there it is at the innermost slice around it.
+export const cursorAt = (one) => ({ lane: laneOf(one), depth: one.depth ?? null, at: one.from });
 
 // The slice before (-1) or after (1) the one at the cursor, in the same lane; the first of all if
 // there is no cursor.
@@ -24,7 +27,7 @@ export function slicewards(layout, cursor, by) {
   const cells = inOrder(lane);
   let next = cells.indexOf(cell) + by;
   // Of cells that begin together, atCursor() finds one alone.
-  while (cells[next]?.depth === cell.depth && cells[next].from === cell.from) next += by;
+  while (cell && cells[next]?.depth === cell.depth && cells[next].from === cell.from) next += by;
   return placed(lane, cells[next] ?? cell, cursor.at);
 }
 

@@ -13,6 +13,17 @@ const headingHeight = 14, indent = 10;  // of a process with several lanes, and 
 const leastGap = 2;  // minimal width of a gap in pixels
 export const mostArrows = 300;
 
+// Names a lane in every picture.
+export const keyOf = (lane) => `${lane.cpu ? 'cpu' : lane.async ? 'async' : 'task'} ${lane.id}`;
+
+// The key of the lane that a slice is in; of an event, which has no kind: of the task that ran, or
+// the idle CPU.
+export function laneOf({ kind, cpu, value, task, tid }) {
+  if (kind === Kind.async) return `async ${value}`;
+  const onCpu = kind === Kind.run || kind === Kind.interrupt || (kind === undefined && !tid);
+  return onCpu ? `cpu ${cpu}` : `task ${task}`;
+}
+
 // A task that neither ran nor waited for a CPU; a cell of several slices is of one that did.
 const isIdle = (lane) => lane.cells.every(([kind, , , number, value]) => kind !== Kind.state || (number === 1 && (value === 0 || value === 3)));
 
@@ -31,15 +42,20 @@ function grouped(lanes, data) {
   });
 }
 
+const sleeps = (lane) => isIdle(lane) && lane.cells.every(([kind]) => kind === Kind.state);
+
 // Returns the lanes in their order, and how many of idle tasks are folded: CPUs and what is neither
-// a CPU's nor a task's first, then the pinned tasks, then the others as chosen.
-function arranged(data, { cpus, pins, hidden, order, idle }) {
+// a CPU's nor a task's first, then the pinned tasks, then the others as chosen. kept: the key of a
+// lane that is there whatever is hidden or folded. idle: null: those that sleep in a call are shown.
+function arranged(data, { cpus, pins, hidden, order, idle }, kept) {
   const task = (lane) => data.tasks[lane.id] ?? { name: '', tid: 0, tgid: 0 };
-  const others = data.lanes.filter((lane) => (lane.cpu ? cpus : lane.async));
-  let tasks = data.lanes.filter((lane) => !lane.cpu && !lane.async && !hidden.includes(task(lane).tid));
+  const isKept = (lane) => keyOf(lane) === kept;
+  const others = data.lanes.filter((lane) => (lane.cpu ? cpus || isKept(lane) : lane.async));
+  let tasks = data.lanes.filter((lane) => !lane.cpu && !lane.async && (!hidden.includes(task(lane).tid) || isKept(lane)));
   const pinned = pins.map((tid) => tasks.find((lane) => task(lane).tid === tid)).filter(Boolean);
   tasks = tasks.filter((lane) => !pinned.includes(lane));
-  const shown = idle ? tasks : tasks.filter((lane) => !isIdle(lane));
+  const isFolded = idle === null ? sleeps : isIdle;
+  const shown = idle ? tasks : tasks.filter((lane) => !isFolded(lane) || isKept(lane));
   const compare = {
     name: (a, b) => task(a).name.localeCompare(task(b).name) || task(a).tid - task(b).tid,
     number: (a, b) => task(a).tid - task(b).tid,
@@ -51,9 +67,9 @@ function arranged(data, { cpus, pins, hidden, order, idle }) {
 }
 
 // Converts the cells to objects and computes the position of each lane and depth.
-export function laidOut(data, shown) {
+export function laidOut(data, shown, kept) {
   let y = axis;
-  const [ordered, folded] = arranged(data, shown);
+  const [ordered, folded] = arranged(data, shown, kept);
   const lanes = ordered.map((lane) => {
     const cells = lane.cells.map(([kind, depth, edges, number, value, inside, cpu, from, to, busy]) =>
       ({ kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to, busy }));
@@ -99,10 +115,19 @@ export function laneName(lane, data) {
 // Returns a cell that is one slice as the server's question "slice" names it, with its title.
 export function sliceOf(cell, lane, data) {
   const { kind, depth, value, from, to, begun, ended } = cell;
-  const name = nameOf(cell, data);
+  const name = kind === Kind.async ? laneName(lane, data) : kind === Kind.run ? (data.tasks[value]?.name ?? '?') : nameOf(cell, data);
   // The value of an asynchronous cell is the task that began it; its type is the lane's.
   const [of, task] = kind === Kind.async ? [lane.id, value] : [value, lane.cpu ? (kind === Kind.run ? value : null) : lane.id];
-  return { kind, depth, value: of, cpu: lane.cpu ? lane.id : cell.cpu, task, from, to, begun, ended, name, title: `${laneName(lane, data)}, ${name}` };
+  const { tid, name: taskName } = data.tasks[task] ?? {};
+  return { kind, depth, value: of, cpu: lane.cpu ? lane.id : cell.cpu, task, tid, task_name: taskName ?? '', from, to, begun, ended, name };
+}
+
+// The title of a slice, as sliceOf() or the server returns it, or of an event.
+export function titleOf({ kind, name, cpu, tid, task_name: task }) {
+  if (kind === Kind.async) return `${name}, begun by ${task || '?'} ${tid ?? ''}`;
+  if (kind === Kind.interrupt) return `cpu ${cpu}, ${name}`;
+  if (kind === Kind.run) return `cpu ${cpu}, ${tid ? `${name} (${tid})` : name}`;
+  return `${task || '?'} ${tid ?? ''}, ${name}`;
 }
 
 // Interrupts have colours of their own, so that they are told from calls and from each other.
@@ -142,8 +167,8 @@ function drawArrows(draw, data, layout, x, palette, width) {
   const cpus = new Map(layout.lanes.filter((lane) => lane.cpu).map((lane) => [lane.id, lane]));
   const tasks = new Map(layout.lanes.filter((lane) => !lane.cpu && !lane.async).map((lane) => [lane.id, lane]));
   draw.strokeStyle = draw.fillStyle = palette.arrow;
-  for (const [waker, wakerCpu, woken, task, cpu, runs] of data.wakes) {
-    const from = tasks.get(waker) ?? cpus.get(wakerCpu), to = tasks.get(task) ?? cpus.get(cpu);
+  for (const [waker, wakerCpu, woken, task, cpu, runs, interrupt] of data.wakes) {
+    const from = (interrupt === null ? tasks.get(waker) : undefined) ?? cpus.get(wakerCpu), to = tasks.get(task) ?? cpus.get(cpu);
     if (!from || !to) continue;
     const [x1, x2] = [x(woken), x(runs)];
     if (x1 < gutter || x2 > width) continue;
@@ -198,6 +223,20 @@ function drawLane(draw, lane, data, x, palette, width) {
   if (lane.cpu) drawGaps(draw, data, lane, x, palette, width);
 }
 
+// Covers the times that the lanes' data does not have yet: what is left white there would look as
+// if nothing had happened.
+function drawUnread(draw, [begin, end], x, height, width, palette) {
+  const left = Math.min(width, Math.max(gutter, x(begin))), right = Math.min(width, Math.max(gutter, x(end)));
+  draw.fillStyle = palette.unread;
+  draw.fillRect(gutter, axis, left - gutter, height - axis);
+  draw.fillRect(right, axis, width - right, height - axis);
+  draw.fillStyle = palette.dim;
+  for (const [from, to] of [[gutter, left], [right, width]]) {
+    const text = fitted(draw, 'reading …', to - from - 12);
+    if (text) draw.fillText(text, from + 6, axis + 9);
+  }
+}
+
 function drawMark(draw, mark, layout, x, palette, width) {
   const left = Math.max(gutter, x(mark.from)), right = Math.max(x(mark.from) + 1, x(mark.to));
   if (right < gutter || left > width) return;
@@ -238,10 +277,10 @@ function drawMeasure(draw, [from, to], info, x, height, width, palette) {
 }
 
 // Draws the visible part of the layout, which begins `above` pixels below its top; the time axis
-// stays at the top.
-export function paint(canvas, { width, height, above, data, layout, shown, info, mark, measure, cursor }) {
+// stays at the top. known: the interval of the data.
+export function paint(canvas, { width, height, above, data, known, layout, shown, info, mark, measure, cursor }) {
   const draw = prepare(canvas, width, height);
-  const palette = colours('back', 'text', 'dim', 'line', 'panel', 'accent', 'irq', 'softirq', 'vector', 'running', 'ready', 'blocked', 'idle', 'arrow', 'lost', 'slice-light', 'slice-text', 'select');
+  const palette = colours('back', 'text', 'dim', 'line', 'panel', 'accent', 'irq', 'softirq', 'vector', 'running', 'ready', 'blocked', 'idle', 'arrow', 'lost', 'slice-light', 'slice-text', 'select', 'unread');
   const [from, to] = shown.select;
   const x = (time) => gutter + ((time - from) / (to - from)) * (width - gutter);
   drawTimes(draw, tickTimes(from, to, info.ticks_per_second, (width - gutter) / 110), info, x, 0, width, palette.dim, palette.line);
@@ -258,6 +297,7 @@ export function paint(canvas, { width, height, above, data, layout, shown, info,
   if (mark) drawMark(draw, mark, layout, x, palette, width);
   if (cursor.lane) drawCursor(draw, cursor, x, palette, width);
   draw.restore();
+  drawUnread(draw, known, x, height, width, palette);
   if (measure) drawMeasure(draw, measure, info, x, height, width, palette);
 }
 

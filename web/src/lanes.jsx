@@ -6,11 +6,11 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useAnswer } from './api.js';
 import { argumentsOf } from './arguments.js';
 import { gutter } from './canvas.js';
-import { atCursor, cursorText, lanewards, slicewards } from './cursor.js';
+import { atCursor, cursorAt, cursorText, lanewards, slicewards } from './cursor.js';
 import { count, duration, events, moment } from './format.js';
-import { axis, cellAt, interruptKinds, laidOut, laneName, mostArrows, paint, sliceOf, toldOf } from './lane_picture.js';
+import { Kind, axis, cellAt, interruptKinds, laidOut, laneName, laneOf, mostArrows, paint, sliceOf, toldOf } from './lane_picture.js';
 import { useScrolled, windowOf } from './scroll.js';
-import { held, scrolls, themeOf, wheeled } from './state.js';
+import { held, same, scrolls, themeOf, wheeled } from './state.js';
 
 const hoverMs = 120;
 
@@ -71,9 +71,20 @@ export const pinning = ({ pins }, tid) => ({ pins: pins.includes(tid) ? pins.fil
 export const hiding = ({ hidden, pins }, tid) => ({ hidden: [...hidden, tid], pins: pins.filter((other) => other !== tid) });
 
 // What the keyboard does in the lanes, for keyAction(): the cursor moves, and what is at it is used.
-function useCursor(walker, { data, layout, box, height, onPick, setMeasure, under }) {
+// jumped: the slice or event that was jumped to last. isFresh: the picture is that of the selection.
+function useCursor(walker, { data, layout, isFresh, jumped, box, height, onPick, setMeasure, under }) {
   const [cursor, setCursor] = useState(null);
+  const arrives = useRef(null);  // where the cursor has jumped to; the picture of it is to come
   const at = useMemo(() => atCursor(layout, cursor), [layout, cursor]);
+  useEffect(() => {
+    arrives.current = jumped && cursorAt(jumped);
+    if (jumped) setCursor(arrives.current);
+  }, [jumped]);
+  useEffect(() => {
+    if (!layout || !isFresh || !arrives.current) return;
+    go(arrives.current);
+    arrives.current = null;
+  }, [jumped, layout, isFresh]);
   const go = (next) => {
     setCursor(next);
     const { lane } = atCursor(layout, next);
@@ -92,15 +103,19 @@ function useCursor(walker, { data, layout, box, height, onPick, setMeasure, unde
   return at;
 }
 
-export function Lanes({ info, shown, change, mark, measure, setMeasure, under, walker, onPick }) {
+// A task's lane is asked for, and is there, however idle the task, if it was jumped to.
+const numberOf = (jumped) => (jumped && jumped.tid && (jumped.kind === undefined || jumped.kind === Kind.state || jumped.kind === Kind.call) ? [jumped.tid] : []);
+
+export function Lanes({ info, shown, change, mark, jumped, measure, setMeasure, under, walker, onPick }) {
   const [ref, seen] = useScrolled();
   const { width } = seen;
   const canvas = useRef(null);
   const [pointed, setPointed] = useState(null);
   const [named, setNamed] = useState(null);
+  const wanted = [...new Set([...shown.pins, ...numberOf(jumped)])];
   const asked = width && {
     from: shown.select[0], to: shown.select[1], cells: Math.max(50, width - gutter), tasks: 60, filter: shown.filter, ready: info.ready ? 1 : 0,
-    ...(shown.pins.length > 0 && { pins: shown.pins.join('~') }) };
+    ...(wanted.length > 0 && { pins: wanted.join('~') }) };
   const quick = useAnswer('lanes', asked);
   // If the levels of detail are too coarse for this picture, asks a second time for a fine one.
   const finely = quick.data?.coarse && quick.of === JSON.stringify(asked) && { ...asked, fine: 1 };
@@ -108,12 +123,18 @@ export function Lanes({ info, shown, change, mark, measure, setMeasure, under, w
   const isFine = finely && fine.of === JSON.stringify(finely);
   const { data, error } = isFine ? fine : quick;
   const busy = quick.busy || (finely && !isFine && !fine.error);  // another picture is to come
-  const layout = useMemo(() => data && laidOut(data, shown), [data, shown.cpus, shown.pins, shown.hidden, shown.order, shown.idle]);
+  const of = isFine ? fine.of : quick.of;
+  const known = useMemo(() => { const { from, to } = JSON.parse(of ?? '{}'); return [from, to]; }, [of]);
+  const isFresh = same(known, shown.select);
+  const kept = jumped ? laneOf(jumped) : null;
+  // Without a choice, those that sleep are folded in what is not the whole.
+  const idle = shown.idle ?? (same(shown.select, [info.begin, info.end]) ? true : null);
+  const layout = useMemo(() => data && laidOut(data, { ...shown, idle }, kept), [data, kept, shown.cpus, shown.pins, shown.hidden, shown.order, idle]);
   const { height, above } = windowOf(seen, layout?.height ?? 0);
-  const cursor = useCursor(walker, { data, layout, box: ref, height, onPick, setMeasure, under });
+  const cursor = useCursor(walker, { data, layout, isFresh, jumped, box: ref, height, onPick, setMeasure, under });
   useEffect(() => {
-    if (layout && width) paint(canvas.current, { width, height, above, data, layout, shown, info, mark, measure, cursor });
-  }, [layout, width, height, above, ...shown.select, shown.arrows, themeOf(shown), mark, measure, cursor]);
+    if (layout && width) paint(canvas.current, { width, height, above, data, known, layout, shown, info, mark, measure, cursor });
+  }, [layout, known, width, height, above, ...shown.select, shown.arrows, themeOf(shown), mark, measure, cursor]);
   useEffect(() => (setPointed(null), setNamed(null)), [layout]);  // the cell has another position now
 
   const place = (event) => {
@@ -163,9 +184,9 @@ export function Lanes({ info, shown, change, mark, measure, setMeasure, under, w
   };
   const hidden = data ? data.task_count - data.lanes.filter((lane) => !lane.cpu && !lane.async).length : 0;
   return <>
-    <div class="lanes" ref={ref} id="lanes-box">
+    <div class={data || error ? 'lanes' : 'lanes unread'} ref={ref} id="lanes-box">
       {error && <p class="problem" style={{ padding: '0 12px' }}>{error}</p>}
-      {!data && !error && <p class="dim" style={{ padding: '0 12px' }}>reading the recording … {info.reading < 1 ? `${Math.floor(100 * info.reading)} %` : 'read; the lanes are being made'}{info.statistics ? '; short stretches are shown already: zoom in' : ''}</p>}
+      {!data && !error && <p style={{ padding: '0 12px' }}>reading the recording … {info.reading < 1 ? `${Math.floor(100 * info.reading)} %` : 'read; the lanes are being made'}{info.statistics ? '; short stretches are shown already: zoom in' : ''}</p>}
       {data?.early && <p class="dim" id="early" style={{ padding: '0 12px', margin: 0 }}>reading the recording … {Math.floor(100 * info.reading)} %: this stretch comes first; details of slices follow</p>}
       <div style={{ height: `${layout?.height ?? 0}px` }}>
         <canvas id="lanes" ref={canvas} tabIndex={0} role="application" aria-describedby="cursor"

@@ -6,13 +6,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, useAnswer } from './api.js';
 import { Extract, Help } from './boxes.jsx';
 import { gutter } from './canvas.js';
-import { count, duration, moment } from './format.js';
-import { Kind, laneName, nameOf, sliceOf } from './lane_picture.js';
+import { count, duration, events, moment } from './format.js';
+import { Kind, laneName, nameOf, sliceOf, titleOf } from './lane_picture.js';
 import { Lanes, hiding, pinning } from './lanes.jsx';
 import { Overview } from './overview.jsx';
 import { Details } from './details.jsx';
 import { Events, Occurrences, Statistics } from './panels.jsx';
-import { back, held, orders, same, tabs, themeOf, useShown, zoomed } from './state.js';
+import { back, held, orders, same, spanAround, tabs, themeOf, useShown, zoomed } from './state.js';
 import './style.css';
 
 const statusMs = 300;
@@ -58,16 +58,6 @@ function Search({ info, shown, change, field, onNext, onSlowest, problem, hits }
   </>;
 }
 
-// An interval with one occurrence in the middle. Keeps the current zoom if the occurrence is large
-// enough in it.
-function spanAround({ from, to }, select, info) {
-  const width = select[1] - select[0];
-  if (from >= select[0] && to <= select[1] && (to - from) * 20 > width) return select;
-  const wanted = Math.min(width, Math.max((to - from) * 4, info.ticks_per_second / 2e4));
-  const middle = (from + to) / 2;
-  return held([middle - wanted / 2, middle + wanted / 2], info);
-}
-
 const partOf = ([from, to], [begin, end]) => from < end && to > begin && to - from <= end - begin;
 
 // The intervals that the lists look at: of which durations are listed, and what the statistics
@@ -86,11 +76,13 @@ function useListed(shown) {
   return { listed, counted: isThere ? kept.span : shown.select, keep, release: () => setKept(null) };
 }
 
-function useActions(info, shown, change, { listed, keep }, setMark, setProblem) {
+// go: jumps to a slice or an event: it is selected, marked, and told of by `tell`.
+function useActions(info, shown, change, { listed, keep }, setMark, setProblem, tell) {
   const mark = useRef(null);
   const go = (one) => {
     mark.current = one;
     setMark(one);
+    tell(one);
     change((old) => {
       const select = spanAround(one, old.select, info);
       keep(select);
@@ -102,7 +94,8 @@ function useActions(info, shown, change, { listed, keep }, setMark, setProblem) 
     setProblem(null);
     ask(question, { name: shown.name, ...more }).then((answer) => {
       const one = pick(answer);
-      if (one) go(one);
+      // Numbers of what is only read in part are others than those of the whole.
+      if (one) go(answer.early ? { from: one.from, to: one.to } : one);
       else setProblem(`no further ${shown.name}`);
     }, (error) => setProblem(error.message));
   };
@@ -135,7 +128,10 @@ function timeAtMouse([from, to]) {
   return from + (over ? share : 0.5) * (to - from);
 }
 
-function keyAction(key, { info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under, walker }) {
+// Whether lanes of tasks that did nothing are shown, if that was not chosen.
+const showsIdle = (shown, info) => shown.idle ?? same(shown.select, [info.begin, info.end]);
+
+function keyAction(key, { info, shown, change, actions, setBox, field, forget, setMark, setMeasure, under, walker }) {
   const [from, to] = shown.select, step = (to - from) / 5;
   const zoom = (factor) => change({ select: zoomed(shown.select, timeAtMouse(shown.select), factor, info) });
   const lane = (how) => under.current && change(how(shown, under.current));
@@ -150,10 +146,10 @@ function keyAction(key, { info, shown, change, actions, setBox, field, setPicked
     '/': () => field.current.focus(), '?': () => setBox('help'), n: actions.next, l: actions.slowest,
     0: () => (setMark(null), change({ view: [info.begin, info.end], select: [info.begin, info.end] })), f: () => change({ view: shown.select }),
     e: () => info.embedded || setBox('extract'), r: () => change({ arrows: !shown.arrows }), c: () => change({ cpus: !shown.cpus }), t: theme,
-    p: () => lane(pinning), h: () => lane(hiding), i: () => change({ idle: !shown.idle }), u: back, Backspace: back,
+    p: () => lane(pinning), h: () => lane(hiding), i: () => change({ idle: !showsIdle(shown, info) }), u: back, Backspace: back,
     o: () => change({ order: orders[(orders.findIndex(([order]) => order === shown.order) + 1) % orders.length][0] }),
     1: () => change({ tab: 'stats' }), 2: () => change({ tab: 'events' }), 3: () => change({ tab: 'name' }),
-    Escape: () => (setBox(null), setPicked(null), setMark(null), setMeasure(null), walker.current.forget()),
+    Escape: () => (setBox(null), forget(), setMark(null), setMeasure(null), walker.current.forget()),
   }[key.length === 1 ? key.toLowerCase() : key];
 }
 
@@ -178,12 +174,14 @@ function useKeys(context) {
 function PartOf({ info }) {
   const [begin, end] = info.whole, per = info.ticks_per_second, span = info.end - info.begin;
   if (info.begin <= begin && info.end >= end) return null;
-  return <b id="part"> · {moment(info.begin, per, span)} to {moment(info.end, per, span)} of {duration(end - begin, per)}</b>;
+  return <span id="part">{moment(info.begin, per, span)} to {moment(info.end, per, span)} of {duration(end - begin, per)}</span>;
 }
 
 function Shown({ info, shown, change }) {
   const [mark, setMark] = useState(null);
-  const [picked, setPicked] = useState(null);
+  const [picked, setPicked] = useState(null);      // what the events are listed of
+  const [detailed, setDetailed] = useState(null);  // the slice or event that is told of
+  const [jumped, setJumped] = useState(null);      // the one that was jumped to last
   const [box, setBox] = useState(null);
   const [measure, setMeasure] = useState(null);
   const under = useRef(undefined);  // thread number of the lane below the mouse, or at the cursor
@@ -191,35 +189,46 @@ function Shown({ info, shown, change }) {
   const [problem, setProblem] = useState(null);
   const field = useRef(null);
   const lists = useListed(shown);
-  const actions = useActions(info, shown, change, lists, setMark, setProblem);
-  useKeys({ info, shown, change, actions, setBox, field, setPicked, setMark, setMeasure, under, walker });
+  const tell = (one) => {
+    if (one.cpu === undefined) return;
+    setJumped({ ...one });
+    setDetailed({ one });
+  };
+  const forget = () => (setPicked(null), setDetailed(null), setJumped(null));
+  const actions = useActions(info, shown, change, lists, setMark, setProblem, tell);
+  useKeys({ info, shown, change, actions, setBox, field, forget, setMark, setMeasure, under, walker });
   const hits = useHits(shown);
   useEffect(() => setProblem(null), [shown.name]);
-  // tid: the number of the task whose lane it is in, if it is one's. focus: the keyboard goes there.
-  const pickSlice = (slice, tid, focus) => {
-    const where = slice.kind === Kind.run || slice.kind === Kind.interrupt || slice.kind === Kind.async ? { cpu: slice.cpu } : { task: slice.task };
-    setPicked({ ...where, tid, focus, title: slice.title ?? slice.name, slice, span: held([slice.from, slice.to + 1], info) });
+  // focus: the keyboard goes there.
+  const pickSlice = (slice, focus) => {
+    const ofTask = slice.kind === Kind.state || slice.kind === Kind.call;
+    const where = ofTask ? { task: slice.task, tid: slice.tid, task_name: slice.task_name } : { cpu: slice.cpu };
+    setPicked({ ...where, title: titleOf(slice), span: held([slice.from, slice.to + 1], info) });
+    setDetailed({ one: slice, focus });
     change({ tab: 'events' });
   };
   const pick = (lane, cell, data, focus) => {
-    const tid = lane.cpu || lane.async ? undefined : data.tasks[lane.id]?.tid;
-    if (cell?.number === 1) return pickSlice(sliceOf(cell, lane, data), tid, focus);
+    if (cell?.number === 1) return pickSlice(sliceOf(cell, lane, data), focus);
     const name = laneName(lane, data);
     const of = lane.async ? { cpu: cell?.cpu } : { [lane.cpu ? 'cpu' : 'task']: lane.id };
-    setPicked({ ...of, tid, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
+    const { tid, name: taskName } = lane.cpu || lane.async ? {} : data.tasks[lane.id] ?? {};
+    setDetailed(null);
+    setPicked({ ...of, tid, task_name: taskName, title: cell ? `${name}, ${nameOf(cell, data)}` : name,
       span: cell && held([cell.from, cell.to + 1], info) });
     change({ tab: 'events' });
   };
   const follow = (slice) => (actions.go(slice), pickSlice(slice));
+  const idle = showsIdle(shown, info);
   const [from, to] = shown.select, span = to - from;
   const show = (time) => moment(time, info.ticks_per_second, span / 10);
   return <div class="app">
     <header>
       <h1>fkt_selection</h1>
-      <span class="about">{info.file} · {info.command.join(' ')} · {info.machine}, {info.kernel}
+      <span class="about">{info.file} · {info.command.join(' ')} · {info.machine}, {info.kernel}</span>
+      <span class="notices">
         {info.embedded && <PartOf info={info} />}
-        {info.lost > 0 && <b class="problem"> · {info.lost.toLocaleString('en-US')} events lost</b>}
-        {info.damage && <b class="problem"> · {info.damage}</b>}</span>
+        {info.lost > 0 && <span class="problem" id="lost">{events(info.lost)} lost</span>}
+        {info.damage && <span class="problem damage" title={info.damage}>{info.damage}</span>}</span>
       <button id="back" title="back to what was shown before (U)" onClick={back}>↶ back</button>
       <Search {...{ info, shown, change, field, problem, hits }} onNext={actions.next} onSlowest={actions.slowest} />
       {!info.embedded && <button id="extract-button" class="main" onClick={() => setBox('extract')}>Extract …</button>}
@@ -232,25 +241,25 @@ function Shown({ info, shown, change }) {
         <span class="times" id="selection">Selection: {show(from)} to {show(to)}, {duration(span, info.ticks_per_second)}</span>
         <select id="order" aria-label="order of the tasks" title="order of the tasks (O)" value={shown.order} onChange={(event) => change({ order: event.target.value })}>
           {orders.map(([order, title]) => <option key={order} value={order}>{title}</option>)}</select>
-        <button id="idle" title="tasks that did nothing here (I)" class={shown.idle ? 'on' : ''} aria-pressed={shown.idle} onClick={() => change({ idle: !shown.idle })}>idle</button>
+        <button id="idle" title="tasks that slept all the time here (I)" class={idle ? 'on' : ''} aria-pressed={idle} onClick={() => change({ idle: !idle })}>sleeping</button>
         {shown.hidden.length > 0 && <button id="unhide" title="show the hidden lanes again" onClick={() => change({ hidden: [] })}>{count(shown.hidden.length)} hidden</button>}
         <input placeholder="tasks: name or number" aria-label="which tasks" value={shown.filter} onInput={(event) => change({ filter: event.target.value })} />
         <button id="cpus" title="the CPUs' lanes (C)" class={shown.cpus ? 'on' : ''} aria-pressed={shown.cpus} onClick={() => change({ cpus: !shown.cpus })}>CPUs</button>
         <button title="arrows from who woke a task to where it runs (R)" class={shown.arrows ? 'on' : ''} aria-pressed={shown.arrows} onClick={() => change({ arrows: !shown.arrows })}>wake-ups</button>
       </div>
-      <Lanes {...{ info, shown, change, mark, measure, setMeasure, under, walker }} onPick={pick} />
+      <Lanes {...{ info, shown, change, mark, jumped, measure, setMeasure, under, walker }} onPick={pick} />
     </main>
     <aside>
       <div class="tabs" role="tablist">{tabs.map(([key, title], index) => <button key={key} id={`tab-${key}`} role="tab" aria-selected={shown.tab === key} title={`${index + 1}`} class={shown.tab === key ? 'on' : ''} onClick={() => change({ tab: key })}>{title}</button>)}</div>
       <div class="body">
+        {detailed && <Details {...{ info }} slice={detailed.one} focus={detailed.focus} onFollow={follow} onGo={actions.go} onName={(name) => change({ name, tab: 'name' })} onClose={() => setDetailed(null)} />}
         {shown.tab === 'stats' && <Statistics {...{ info, shown }} counted={lists.counted} onSelection={lists.release} onName={(name) => change({ name, tab: 'name' })} onTask={(row) => change({ filter: String(row.tid) })} />}
-        {shown.tab === 'events' && picked?.slice && <Details {...{ info }} slice={picked.slice} focus={picked.focus} onFollow={follow} onGo={actions.go} onName={(name) => change({ name, tab: 'name' })} />}
         {shown.tab === 'events' && <Events {...{ info, shown, picked }} onGo={actions.go} />}
         {shown.tab === 'name' && <Occurrences {...{ info, shown }} listed={lists.listed} onGo={actions.go} onSelection={lists.release} />}
       </div>
     </aside>
     {box === 'help' && <Help onClose={() => setBox(null)} />}
-    {box === 'extract' && <Extract shown={shown} of={picked?.tid} onClose={() => setBox(null)} />}
+    {box === 'extract' && <Extract shown={shown} of={picked?.tid && picked} onClose={() => setBox(null)} />}
   </div>;
 }
 

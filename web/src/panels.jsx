@@ -78,8 +78,8 @@ export function Events({ info, shown, picked, onGo }) {
   return <div id="events">
     <h2>{part.title ? `${part.title}: events` : 'Events of the selection'}{part.title && <span class="dim"> (Esc: all)</span>}</h2>
     {!data ? <Waiting answer={answer} /> : <table>
-      <thead><tr><th>time</th><th>cpu</th><th class="left">task</th><th class="left">event (took: µs)</th></tr></thead>
-      <tbody>{data.events.map((event) => <tr {...clickable(() => onGo({ from: event.time, to: event.time }))}>
+      <thead><tr><th>time</th><th>cpu</th><th class="left">task</th><th class="left">event</th></tr></thead>
+      <tbody>{data.events.map((event) => <tr {...clickable(() => onGo({ from: event.time, to: event.time, cpu: event.cpu, task: event.task, tid: event.tid, task_name: event.task_name, name: event.text }))}>
         <td class="left">{exactly(event.time, info.ticks_per_second, to - from)}</td><td>{event.cpu}</td>
         <td class="left wide" style={{ maxWidth: '90px' }} title={event.task_name}>{event.task_name}</td>
         <td class="text" style={{ paddingLeft: `${4 + 8 * event.depth}px` }}>{event.text}</td></tr>)}</tbody>

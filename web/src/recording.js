@@ -2,7 +2,7 @@
 // Answers the page's questions from the recording that the page itself holds, as `fkt_selection
 // --html` writes it: the lanes once, at the finest resolution that fits, the overview, and the
 // statistics of the whole. There is no server then.
-import { Kind, sliceOf } from './lane_picture.js';
+import { Kind, keyOf, laneOf, sliceOf } from './lane_picture.js';
 
 const element = document.getElementById('recording');
 export const isEmbedded = element !== null;
@@ -151,23 +151,37 @@ function meant(data, name) {
 
 const typeOf = (lane, value) => (lane.async ? lane.id : value);
 
+// The slice of a single cell, as the server's answers have it.
+function sliceIn(lane, [kind, depth, edges, number, value, inside, cpu, from, to], data) {
+  return sliceOf({ kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to }, lane, data.lanes);
+}
+
 // Calls use(occurrence) for each slice and event that the name stands for. Slices that were
 // combined with others are left out.
 function eachOccurrence(data, name, use) {
   const { types, tasks, texts } = meant(data, name);
-  const of = (task) => ({ task, tid: data.lanes.tasks[task]?.tid, task_name: data.lanes.tasks[task]?.name ?? '' });
   for (const lane of data.lanes.lanes) {
-    for (const [kind, , edges, number, value, , cpu, from, to] of lane.levels[0]) {
-      const run = kind === Kind.run;
-      if (number !== 1 || kind === Kind.state || !(run ? tasks.has(value) : types.has(typeOf(lane, value)))) continue;
-      const task = run || lane.async ? value : lane.cpu ? undefined : lane.id;
-      use({ from, to, cpu: lane.cpu ? lane.id : cpu, ...of(task), whole: edges === 3, name: run ? data.lanes.tasks[value].name : data.lanes.types[typeOf(lane, value)] });
+    for (const cell of lane.levels[0]) {
+      const [kind, , , number, value] = cell;
+      const fits = kind === Kind.run ? tasks.has(value) : types.has(typeOf(lane, value));
+      if (number === 1 && kind !== Kind.state && fits) use(sliceIn(lane, cell, data));
     }
   }
   if (!texts) return;
   for (const [time, cpu, task, , , text] of data.events ?? []) {
-    if (texts.test(text)) use({ from: time, to: time, cpu, ...of(task), whole: false, name: text });
+    const { tid, name: taskName } = data.lanes.tasks[task] ?? {};
+    if (texts.test(text)) use({ from: time, to: time, cpu, task, tid, task_name: taskName ?? '', name: text });
   }
+}
+
+// An interrupt with the task that it interrupted.
+function withTask(one, data) {
+  if (one.kind !== Kind.interrupt) return one;
+  const lane = data.lanes.lanes.find((other) => other.cpu && other.id === one.cpu);
+  const run = lane.levels[0].findLast(([kind, , , number, , , , from, to]) => kind === Kind.run && number === 1 && from <= one.from && to >= one.from);
+  if (!run) return one;
+  const task = run[valueOf], { tid, name } = data.lanes.tasks[task] ?? {};
+  return { ...one, task, tid, task_name: name };
 }
 
 function next(data, { name, from }) {
@@ -175,13 +189,13 @@ function next(data, { name, from }) {
   eachOccurrence(data, name, (one) => {
     if (one.from >= from && (!found || one.from < found.from)) found = one;
   });
-  return { name, found };
+  return { name, found: found && withTask(found, data) };
 }
 
 function slowest(data, { name, most, at_least: least = 0, below = Infinity }) {
   const found = [];
-  eachOccurrence(data, name, (one) => one.whole && one.to - one.from >= least && one.to - one.from < below && found.push(one));
-  return { name, found: found.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most) };
+  eachOccurrence(data, name, (one) => one.begun && one.ended && one.to - one.from >= least && one.to - one.from < below && found.push(one));
+  return { name, found: found.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most).map((one) => withTask(one, data)) };
 }
 
 function hits(data, { name, from, to, cells }) {
@@ -206,26 +220,42 @@ function histogram(data, { name }) {
   return { name, bins: [...bars.values()].sort(([a], [b]) => a - b) };
 }
 
-// The details of a slice from the cells of its lane.
+const mostWakes = 20;
+
+// What woke the task of a call or a state, the end of the longest sleep first; of a run the wake-up
+// that led to it.
+function wakesOf({ kind, task, cpu, from, to }, singles, data) {
+  const sleeps = singles.filter((cell) => cell.kind === Kind.state && cell.value === 3);
+  const asleep = (woken) => sleeps.filter((cell) => cell.to === woken).reduce((_, cell) => woken - Math.max(cell.from, from), 0);
+  const isOf = ([, , woken, woke, on, runs]) => woke === task && (kind === Kind.run ? runs === from && on === cpu : woken >= from && woken <= to);
+  return data.lanes.wakes.filter(isOf).map(([waker, wakerCpu, woken, , , runs, interrupt]) => {
+    const { tid, name } = data.lanes.tasks[waker] ?? {};
+    const by = interrupt === null ? { interrupt, task: waker, tid, task_name: name } : { interrupt: data.lanes.types[interrupt] };
+    return { at: woken, runs, cpu: wakerCpu, asleep: kind === Kind.run ? 0 : asleep(woken), ...by };
+  }).sort((a, b) => b.asleep - a.asleep);
+}
+
+// The details of a slice, by the rules of the server, from the cells of its lane.
 function slice(data, asked) {
   const { kind, depth, value, cpu, task, from, to } = asked;
-  const onCpu = kind === Kind.run || kind === Kind.interrupt;
-  const lane = data.lanes.lanes.find((one) => (kind === Kind.async ? one.async && one.id === value : onCpu ? one.cpu && one.id === cpu : !one.cpu && !one.async && one.id === task));
-  const singles = (lane?.levels[0] ?? []).filter((cell) => cell[numberOf] === 1).map(([k, d, edges, , v, inside, c, f, t]) =>
-    ({ kind: k, depth: d, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, value: v, inside, cpu: c, from: f, to: t }));
-  const as = (cell) => cell && sliceOf(cell, lane, data.lanes);
-  const alike = singles.filter((cell) => cell.kind === kind && (kind === Kind.async || cell.value === value));
+  const singles = (lane) => lane.levels[0].filter((cell) => cell[numberOf] === 1).map((cell) => sliceIn(lane, cell, data));
+  const own = data.lanes.lanes.filter((lane) => keyOf(lane) === laneOf(asked)).flatMap(singles);
+  const ofTask = kind === Kind.state || kind === Kind.call;
   const states = [0, 0, 0, 0];
-  for (const cell of singles) {
+  for (const cell of ofTask ? own : []) {
     if (cell.kind === Kind.state) states[cell.value] += Math.max(0, Math.min(to, cell.to) - Math.max(from, cell.from));
   }
-  const wakes = onCpu ? [] : data.lanes.wakes.filter(([, , woken, woke]) => woke === task && woken >= from && woken < to);
+  // A task is looked for on all CPUs; a state has no name that others could share.
+  const among = kind === Kind.run ? data.lanes.lanes.filter((lane) => lane.cpu).flatMap(singles) : kind === Kind.state ? [] : own;
+  const alike = among.filter((cell) => cell.kind === kind && cell.value === value && (kind !== Kind.async || cell.task === task));
+  const wakes = ofTask || kind === Kind.run ? wakesOf(asked, own, data) : [];
+  const facts = kind === Kind.async ? (data.facts ?? []).findLast(([begin, on]) => begin === from && on === cpu)?.[3] : undefined;
+  const all = (one) => one && withTask(one, data);
   return {
-    states, wake_count: wakes.length,
-    wakes: wakes.map(([by, wakerCpu, woken, , , runs]) => ({ at: woken, runs, cpu: wakerCpu, by: data.lanes.tasks[by]?.name ?? '?', tid: data.lanes.tasks[by]?.tid ?? 0 })),
-    parent: as(singles.filter((cell) => (cell.kind === Kind.call || cell.kind === Kind.interrupt) && cell.depth < depth && cell.from <= from && cell.to >= to).at(-1)),
-    previous: as(alike.filter((cell) => cell.to <= from).sort((a, b) => b.to - a.to)[0]),
-    next: as(alike.filter((cell) => cell.from >= to && cell.from > from).sort((a, b) => a.from - b.from)[0]),
+    states, wake_count: wakes.length, wakes: wakes.slice(0, mostWakes), facts: facts ?? [],
+    parent: all(kind === Kind.async ? undefined : own.filter((cell) => cell.kind === kind && cell.depth + 1 === depth && cell.from <= from && cell.to >= to).at(-1)),
+    previous: all(alike.filter((cell) => cell.to <= from && cell.from < from).sort((a, b) => b.from - a.from)[0]),
+    next: all(alike.filter((cell) => cell.from >= to && cell.from > from).sort((a, b) => a.to - b.to)[0]),
   };
 }
 
@@ -235,7 +265,7 @@ function events(data, { from, to, most, cpu, task }) {
   const found = data.events.filter(fits);
   return {
     more: found.length > most,
-    events: found.slice(0, most).map(([time, onCpu, of, name, depth, text]) => ({ time, cpu: onCpu, task: of, task_name: name, depth, text })),
+    events: found.slice(0, most).map(([time, onCpu, of, name, depth, text]) => ({ time, cpu: onCpu, task: of, tid: data.lanes.tasks[of]?.tid ?? 0, task_name: name, depth, text })),
   };
 }
 

@@ -29,7 +29,8 @@ function fromAddress() {
     pins: numbers(values.get('pins')),
     hidden: numbers(values.get('hidden')),
     order: oneOf(orders, values.get('order')),
-    idle: values.get('idle') !== '0',
+    // null: as it suits what is selected.
+    idle: values.has('idle') ? values.get('idle') !== '0' : null,
   };
 }
 
@@ -40,7 +41,8 @@ function toAddress(state) {
   for (const key of ['pins', 'hidden']) if (state[key].length > 0) values.set(key, state[key].join('~'));
   if (state.tab !== tabs[0][0]) values.set('tab', state.tab);
   if (state.order !== orders[0][0]) values.set('order', state.order);
-  for (const key of ['arrows', 'cpus', 'idle']) if (!state[key]) values.set(key, '0');
+  for (const key of ['arrows', 'cpus']) if (!state[key]) values.set(key, '0');
+  if (state.idle !== null) values.set('idle', state.idle ? '1' : '0');
   return `#${values}`;
 }
 
@@ -109,6 +111,18 @@ export function held([from, to], { begin, end }) {
 // Zooms around the time `at`: in if factor < 1, else out.
 export function zoomed([from, to], at, factor, info) {
   return held([at - (at - from) * factor, at + (to - at) * factor], info);
+}
+
+// An interval with one occurrence in it, whole and with a margin. Keeps the current zoom if the
+// occurrence is large enough in it, and never shows less than it.
+export function spanAround({ from, to }, select, info) {
+  const width = select[1] - select[0], length = to - from;
+  const [first, last] = [Math.max(info.begin, from - length / 10), Math.min(info.end, to + length / 10)];
+  if (first >= select[0] && last <= select[1] && length * 20 > width) return select;
+  const least = Math.min(info.ticks_per_second / 2e4, length > 0 ? 400 * length : Infinity);
+  const wanted = Math.max(1.25 * length, Math.min(width, Math.max(4 * length, least)));
+  const middle = (from + to) / 2;
+  return held([middle - wanted / 2, middle + wanted / 2], info);
 }
 
 const notch = 100, line = 33;  // pixels per notch of a mouse wheel, and per line
