@@ -102,20 +102,6 @@ static bool is_empty(const struct fkt_held_call *at)
 	return at == chunk->calls && !chunk->before;
 }
 
-/* Gives back the chunks from `first` to that of `last`. */
-static void give_chunks(struct fkt_held_chunk *first, const struct fkt_held_call *last)
-{
-	const struct fkt_held_chunk *end = chunk_of(last);
-	struct fkt_held_chunk *after;
-
-	for (; first != end; first = after) {
-		/* fkt_held_give_chunk() changes `after`. */
-		after = first->after;
-		fkt_held_give_chunk(first);
-	}
-	fkt_held_give_chunk(first);
-}
-
 /*
  * Makes `to` the end of the list, if `from` is still its end. `to` is before `from`. The chunks between the two are
  * free then.
@@ -129,7 +115,7 @@ static bool cut(struct fkt_held_call *from, struct fkt_held_call *to)
 	if (this_cpu_cmpxchg(fkt_held_at, from, to) != from)
 		return false;
 	if (rest)
-		give_chunks(rest, from);
+		fkt_held_give_chunks(rest, chunk_of(from));
 	return true;
 }
 
@@ -145,10 +131,11 @@ static struct fkt_held_call *append_chunk(struct fkt_held_call *at, bool *is_ful
 	if (!chunk)
 		return NULL;
 	chunk->before = last;
+	chunk->first = last ? last->first : chunk;
 	chunk->number = last ? last->number + 1 : 0;
 	chunk->lost = 0;
 	if (this_cpu_cmpxchg(fkt_held_at, at, chunk->calls + 1) != at) {
-		fkt_held_give_chunk(chunk);
+		fkt_held_give_chunks(chunk, chunk);
 		return NULL;
 	}
 	/* An interrupt before this removes only its own calls, behind this one: it does not read last->after. */
@@ -214,8 +201,7 @@ static void forget(void)
 	struct fkt_held_chunk *first;
 
 	while (at) {
-		for (first = chunk_of(at); first->before; first = first->before)
-			;
+		first = chunk_of(at)->first;
 		begin = first->calls;
 		if (first->lost)
 			first->lost = 0;
@@ -453,15 +439,6 @@ static struct fkt_held_call *load(u32 place)
 	return place ? (void *)fkt_held_pool.chunks + 8UL * place : NULL;
 }
 
-static void give_all(struct fkt_held_call *at)
-{
-	struct fkt_held_chunk *first = chunk_of(at);
-
-	while (first->before)
-		first = first->before;
-	give_chunks(first, at);
-}
-
 /* is_in_call: the previous task is in a traced call. */
 void fkt_held_switch(const struct task_struct *prev, const struct task_struct *next, bool is_in_call)
 {
@@ -484,7 +461,7 @@ void fkt_held_switch(const struct task_struct *prev, const struct task_struct *n
 	}
 	/* A chunk that the previous task does not need stays for the next one, if that has none. */
 	if (at && come) {
-		give_all(at);
+		fkt_held_give_chunks(chunk_of(at)->first, chunk_of(at));
 	} else if (at) {
 		forget();
 		come = this_cpu_read(fkt_held_at);

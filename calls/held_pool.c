@@ -44,15 +44,16 @@ static u32 number_of(const struct fkt_held_chunk *chunk)
 	return chunk ? chunk - fkt_held_pool.chunks + 1 : 0;
 }
 
-static void push_shared(struct fkt_held_chunk *chunk)
+/* The chunks from `first` to `last` are linked by `after`. */
+static void push_shared(struct fkt_held_chunk *first, struct fkt_held_chunk *last)
 {
 	u64 before = READ_ONCE(shared), now;
 
 	do {
 		now = before;
-		WRITE_ONCE(chunk->after, (u32)before ? &fkt_held_pool.chunks[(u32)before - 1] : NULL);
+		WRITE_ONCE(last->after, (u32)before ? &fkt_held_pool.chunks[(u32)before - 1] : NULL);
 		/* Pairs with the exchange of pop_shared(): both are full barriers. */
-		before = cmpxchg(&shared, now, ((now + NEXT_SHARED) & ~(u64)U32_MAX) | number_of(chunk));
+		before = cmpxchg(&shared, now, ((now + NEXT_SHARED) & ~(u64)U32_MAX) | number_of(first));
 	} while (before != now);
 }
 
@@ -92,21 +93,27 @@ struct fkt_held_chunk *fkt_held_take_chunk(void)
 	return chunk ?: pop_shared();
 }
 
-void fkt_held_give_chunk(struct fkt_held_chunk *chunk)
+/*
+ * Gives back the chunks from `first` to `last`, which are linked by `after`. However many they are, this takes the same
+ * time: a list is given back with interrupts disabled and the run queue locked.
+ */
+void fkt_held_give_chunks(struct fkt_held_chunk *first, struct fkt_held_chunk *last)
 {
+	bool is_shared = first != last;
 	unsigned long flags;
-	bool is_shared;
 
-	raw_local_irq_save(flags);
-	is_shared = this_cpu_read(spares) >= MOST_SPARES;
 	if (!is_shared) {
-		chunk->after = this_cpu_read(spare);
-		this_cpu_write(spare, chunk);
-		this_cpu_inc(spares);
+		raw_local_irq_save(flags);
+		is_shared = this_cpu_read(spares) >= MOST_SPARES;
+		if (!is_shared) {
+			first->after = this_cpu_read(spare);
+			this_cpu_write(spare, first);
+			this_cpu_inc(spares);
+		}
+		raw_local_irq_restore(flags);
 	}
-	raw_local_irq_restore(flags);
 	if (is_shared)
-		push_shared(chunk);
+		push_shared(first, last);
 }
 
 /* Caller must make sure that no chunk is used. */
@@ -139,7 +146,8 @@ int fkt_held_pool_make(void)
 		return -ENOMEM;
 	/* A call that never ends must leave room for other tasks. */
 	fkt_held_pool.most = pages / 4;
-	for (i = 0; i < pages; i++)
-		push_shared(&fkt_held_pool.chunks[i]);
+	for (i = 0; i < pages - 1; i++)
+		fkt_held_pool.chunks[i].after = &fkt_held_pool.chunks[i + 1];
+	push_shared(&fkt_held_pool.chunks[0], &fkt_held_pool.chunks[pages - 1]);
 	return 0;
 }

@@ -14,8 +14,9 @@ struct fkt_held_chunk {
 	/* in the list of its task, unless it is the last one; or in a list of free chunks */
 	struct fkt_held_chunk *after;
 	u64 lost; /* calls that were not appended because there was no room behind this chunk */
-	u32 number; /* of the chunks before it in its task's list */
-	u32 pad[3];
+	struct fkt_held_chunk *first; /* of its task's list */
+	u32 number; /* of the chunks before it in that */
+	u32 pad;
 	struct fkt_held_call calls[FKT_HELD_CHUNK_CALLS];
 };
 
@@ -32,6 +33,6 @@ extern struct fkt_held_pool {
 int fkt_held_pool_make(void);
 void fkt_held_pool_free(void);
 struct fkt_held_chunk *fkt_held_take_chunk(void);
-void fkt_held_give_chunk(struct fkt_held_chunk *chunk);
+void fkt_held_give_chunks(struct fkt_held_chunk *first, struct fkt_held_chunk *last);
 
 #endif /* FKT_CALLS_HELD_POOL_H */
