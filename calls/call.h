@@ -27,6 +27,15 @@
 
 #define FKT_CALLS_NO_BEGIN U64_MAX
 
+/*
+ * Where a frame has the address of its function's nop + FKT_CALLS_NOP_BYTES. Behind it is the address that the function
+ * returns to: where the stack pointer was when the function was entered.
+ */
+static inline unsigned long fkt_call_stack(const unsigned long *body)
+{
+	return (unsigned long)(body + 1);
+}
+
 /* A call that returns now: the top of the stack in trampoline.S. */
 struct fkt_call {
 	u64 result_high; /* rdx: the upper half of a result of 16 bytes */
@@ -72,7 +81,7 @@ static inline const struct fkt_call_task *fkt_call_task_behind(const struct fkt_
 /* A call in a frame that keeps nothing. */
 struct fkt_plain_call {
 	struct fkt_call call;
-	unsigned long body; /* address of the function's nop + FKT_CALLS_NOP_BYTES */
+	unsigned long body; /* fkt_call_stack() */
 };
 
 /* A call in FKT_CALLS_ARGUMENTS. */
@@ -100,22 +109,25 @@ static inline u64 fkt_call_began(const struct fkt_call *call, u64 ticks)
 /*
  * The functions below are called in any context, NMI included; they must not sleep or be traced.
  *
- * A call returns. ticks: its duration, which fkt_call_began() checks; now: TSC at the return.
+ * A call returns. It is not passed, which would be an instruction more: FKT_CALL_ON_STACK() is a pointer to it, a struct
+ * fkt_plain_call. ticks: its duration, which fkt_call_began() checks; now: TSC at the return.
  */
-typedef void (*fkt_call_fn)(const struct fkt_plain_call *plain, u64 ticks, u64 now);
-/* As above. The arguments are those of the call, whatever the plan was when it began. */
-typedef void (*fkt_call_arguments_fn)(const struct fkt_arguments_call *arguments, u64 ticks, u64 now);
+typedef void (*fkt_call_fn)(u64 unused, u64 ticks, u64 now);
+/* As above, a struct fkt_arguments_call. The arguments are those of the call, whatever the plan was when it began. */
+typedef void (*fkt_call_arguments_fn)(u64 unused, u64 ticks, u64 now);
+#define FKT_CALL_ON_STACK() __builtin_dwarf_cfa()
 /*
  * A function is entered. arguments: the six registers for arguments, in their order; kept: `room` words to keep until
  * the return, as many as the frame has, which is another kind than the plan's while the plan changes; body: as in
- * struct fkt_plain_call. Returns whether the call is traced.
+ * struct fkt_plain_call, behind the words. Returns whether the call is traced.
  */
 typedef bool (*fkt_call_ask_fn)(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room);
 /*
  * The call returns. It may have been entered while an earlier user traced it, so a user must be able to tell whether
- * the kept words are its own. kept: NULL: FKT_CALLS_TASK; task: NULL: the frame has none, or it is not known.
+ * the kept words are its own. body: fkt_call_stack(); kept: NULL: FKT_CALLS_TASK; task: NULL: the frame has none, or it
+ * is not known.
  */
-typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+typedef void (*fkt_call_kept_fn)(const struct fkt_call *call, u64 ticks, const unsigned long *body, const u64 *kept,
 				 const struct fkt_call_task *task);
 /* The fate of a call in a frame whose calls may be held. */
 enum fkt_call_held {
@@ -126,8 +138,10 @@ enum fkt_call_held {
  * A call in FKT_CALLS_HELD or FKT_CALLS_HELD_BRIEF returns. task: as above. Before it is recorded, the held calls that
  * it contains must be taken with fkt_calls_take_held().
  */
-typedef enum fkt_call_held (*fkt_call_held_fn)(const struct fkt_call *call, u64 ticks, unsigned long body,
+typedef enum fkt_call_held (*fkt_call_held_fn)(const struct fkt_call *call, u64 ticks, const unsigned long *body,
 					       const struct fkt_call_task *task);
+/* Something about a function: body: as in struct fkt_plain_call. */
+typedef void (*fkt_call_of_fn)(unsigned long body);
 
 /* A held call that a recorded call contains. */
 struct fkt_held_call {
@@ -166,6 +180,7 @@ struct fkt_calls_plan {
 	fkt_call_ask_fn ask;
 	fkt_call_kept_fn record_kept;
 	fkt_call_held_fn record_held; /* for functions in frames[FKT_CALLS_HELD] and frames[FKT_CALLS_HELD_BRIEF] */
+	fkt_call_of_fn no_room; /* a call is not traced, because its stack is nearly used up; NULL: nothing is called */
 	/*
 	 * For frames with a struct fkt_call_task: words are known for threads with lower numbers. Once a plan with such
 	 * functions is armed, plans that are armed later use its values of these two.

@@ -8,11 +8,11 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
-#include <linux/stacktrace.h>
 #include <linux/static_call.h>
 #include <linux/sysfs.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+#include <asm/unwind.h>
 
 #include "../module/compat.h"
 #include "calls.h"
@@ -22,6 +22,7 @@
 #include "plan.h"
 #include "power.h"
 #include "returns.h"
+#include "room.h"
 #include "switches.h"
 #include "tasks.h"
 #include "trampoline.h"
@@ -38,26 +39,20 @@ static bool is_kept;
 
 static struct tracepoint *exit_tracepoint;
 
-#define MOST_FRAMES 128
-
 /*
  * The functions on the stack of a task that exits never return. Called in that task, with preemption disabled. Frames
  * that the unwinder does not find keep the module loaded.
  */
 static void on_exit(void *unused, struct task_struct *task)
 {
-	const unsigned long caller = (unsigned long)__builtin_return_address(0);
-	unsigned long stack[MOST_FRAMES];
-	unsigned int i, n, open = 0;
+	/* Functions below this one return: they may be of the unwinder, which may be traced, too. */
+	unsigned long *frames = __builtin_dwarf_cfa();
+	struct unwind_state state;
+	unsigned int open = 0;
 
-	n = stack_trace_save(stack, MOST_FRAMES, 0);
-	/* Frames up to this function return: they may be of the unwinder, which may be traced, too. */
-	for (i = 0; i < n && stack[i] != caller; i++)
-		;
-	for (; i < n; i++)
-		open += fkt_plan_returns(stack[i]);
-	if (open)
-		this_cpu_sub(fkt_calls_open, open);
+	for (unwind_start(&state, current, NULL, frames); !unwind_done(&state); unwind_next_frame(&state))
+		open += fkt_plan_returns(unwind_get_return_address(&state));
+	this_cpu_add(fkt_calls_returned, open);
 }
 
 static void __init match_tracepoint(struct tracepoint *tracepoint, void *unused)
@@ -84,7 +79,7 @@ unsigned long fkt_calls_in_flight(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(fkt_calls_open, cpu));
+		sum += fkt_returns_open(cpu);
 	return sum;
 }
 EXPORT_SYMBOL_GPL(fkt_calls_in_flight);
@@ -179,7 +174,8 @@ static int begin_tasks(const struct fkt_calls_plan *plan)
 	const bool holds = plan->frames[FKT_CALLS_HELD].count || plan->frames[FKT_CALLS_HELD_BRIEF].count;
 	int err;
 
-	if (!holds && !plan->frames[FKT_CALLS_TASK].count && !plan->frames[FKT_CALLS_TASK_MANY].count)
+	if (!holds && !plan->frames[FKT_CALLS_TASK].count && !plan->frames[FKT_CALLS_TASK_FEW].count &&
+	    !plan->frames[FKT_CALLS_TASK_SOME].count && !plan->frames[FKT_CALLS_TASK_MANY].count)
 		return 0;
 	err = fkt_switches_begin(plan->threads);
 	return err || !holds ? err : fkt_held_begin(&plan->keep, plan->threads);
@@ -378,6 +374,7 @@ static int __init fkt_calls_init(void)
 	err = fkt_functions_init();
 	if (err)
 		return err;
+	fkt_room_init();
 	err = register_module_notifier(&module_notifier);
 	if (err)
 		return err;

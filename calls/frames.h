@@ -19,12 +19,22 @@
 #define FKT_CALLS_HELD_BRIEF 8 /* as FKT_CALLS_HELD, for functions with a smaller shortest duration */
 /* Keeps the six registers for arguments as they are. The user is not asked when the function is entered. */
 #define FKT_CALLS_ARGUMENTS 9
-#define FKT_CALLS_FRAMES 10
+#define FKT_CALLS_TASK_FEW 10 /* as FKT_CALLS_FEW, with a struct fkt_call_task */
+#define FKT_CALLS_TASK_SOME 11 /* as FKT_CALLS_SOME, with a struct fkt_call_task */
+#define FKT_CALLS_FRAMES 12
 
 #define FKT_CALLS_FEW_WORDS 3
 #define FKT_CALLS_SOME_WORDS 9
 #define FKT_CALLS_MANY_WORDS 25
 #define FKT_CALLS_ARGUMENT_WORDS 6
+
+/*
+ * No frame is put on a stack of which no more than this share is left: it is for the kernel, for what FKT calls at
+ * entries and returns, and for interrupts and exceptions that come then. Frames with words are larger, so they leave as
+ * much as some further ones of them would take.
+ */
+#define FKT_CALLS_STACK_SHARE 4
+#define FKT_CALLS_STACK_FRAMES 16
 
 #define FKT_CALLS_TASK_BYTES 16 /* of a struct fkt_call_task */
 /* fkt_calls_depth (tasks.c) has the depth below these bits. */

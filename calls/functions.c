@@ -74,9 +74,10 @@ static int find_kernel_functions(void)
 		return -ENOENT;
 	static_call_update(fkt_calls_location, location);
 	static_call_update(fkt_calls_module_of, module_of);
-	/* A kernel without it has no direct calls. */
 	if (direct)
 		static_call_update(fkt_calls_direct, direct);
+	else if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS))
+		return -ENOENT;
 	return 0;
 }
 
@@ -135,7 +136,7 @@ bool fkt_functions_direct(unsigned long nop)
  * Returns whether the function's memory is freed only after fkt_traced_drop() was called for its module. That of a
  * module that is being loaded or unloaded may be freed without such a call, and so may a module's init code.
  */
-static bool stays(unsigned long function)
+bool fkt_calls_stays(unsigned long function)
 {
 	const struct module *module;
 	bool stays;
@@ -144,11 +145,11 @@ static bool stays(unsigned long function)
 		return true;
 	preempt_disable();
 	module = static_call(fkt_calls_module_of)(function);
-	stays = module && (module->state == MODULE_STATE_LIVE || module->state == MODULE_STATE_COMING) &&
-		!within_module_init(function, module);
+	stays = module && module->state == MODULE_STATE_LIVE && !within_module_init(function, module);
 	preempt_enable();
 	return stays;
 }
+EXPORT_SYMBOL_GPL(fkt_calls_stays);
 
 /* Returns the address of the function's nop; 0: `address` is neither a nop nor the begin of a function that has one. */
 static unsigned long nop_of(unsigned long function)
@@ -167,7 +168,7 @@ static unsigned long nop_of(unsigned long function)
 /* Returns whether the whole calls of the function that begins at this address can be traced at present. */
 bool fkt_calls_may_trace(unsigned long function)
 {
-	return !is_forbidden(function) && stays(function) && nop_of(function);
+	return !is_forbidden(function) && fkt_calls_stays(function) && nop_of(function);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_may_trace);
 
@@ -205,7 +206,7 @@ int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_
 	for (i = 0; i < count; i++) {
 		unsigned long nop;
 
-		if ((must_return && is_forbidden(functions[i])) || !stays(functions[i]))
+		if ((must_return && is_forbidden(functions[i])) || !fkt_calls_stays(functions[i]))
 			continue;
 		nop = nop_of(functions[i]);
 		if (!nop)

@@ -7,6 +7,7 @@
 
 int fkt_functions_init(void);
 unsigned long fkt_calls_symbol(const char *name);
+bool fkt_calls_stays(unsigned long function);
 bool fkt_calls_may_trace(unsigned long function);
 bool fkt_functions_direct(unsigned long nop);
 int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_return);

@@ -23,20 +23,25 @@ DEFINE_PER_CPU(u64, fkt_plan_taken);
 /* By kind of frame; NULL: no functions. */
 static struct ftrace_ops *traced[FKT_CALLS_FRAMES];
 
+#define CODE(SUFFIX) { fkt_calls_enter##SUFFIX, fkt_calls_share##SUFFIX, fkt_calls_return##SUFFIX }
+
 static const struct {
 	void (*enter)(void);
+	void (*share)(void);
 	void (*back)(void);
 } code[FKT_CALLS_FRAMES] = {
-	[FKT_CALLS_PLAIN] = { fkt_calls_enter, fkt_calls_return },
-	[FKT_CALLS_FEW] = { fkt_calls_enter_few, fkt_calls_return_few },
-	[FKT_CALLS_SOME] = { fkt_calls_enter_some, fkt_calls_return_some },
-	[FKT_CALLS_MANY] = { fkt_calls_enter_many, fkt_calls_return_many },
-	[FKT_CALLS_BRIEF] = { fkt_calls_enter_brief, fkt_calls_return_brief },
-	[FKT_CALLS_TASK] = { fkt_calls_enter_task, fkt_calls_return_task },
-	[FKT_CALLS_HELD] = { fkt_calls_enter_held, fkt_calls_return_held },
-	[FKT_CALLS_HELD_BRIEF] = { fkt_calls_enter_held_brief, fkt_calls_return_held_brief },
-	[FKT_CALLS_TASK_MANY] = { fkt_calls_enter_task_many, fkt_calls_return_task_many },
-	[FKT_CALLS_ARGUMENTS] = { fkt_calls_enter_arguments, fkt_calls_return_arguments },
+	[FKT_CALLS_PLAIN] = CODE(),
+	[FKT_CALLS_FEW] = CODE(_few),
+	[FKT_CALLS_SOME] = CODE(_some),
+	[FKT_CALLS_MANY] = CODE(_many),
+	[FKT_CALLS_BRIEF] = CODE(_brief),
+	[FKT_CALLS_TASK] = CODE(_task),
+	[FKT_CALLS_HELD] = CODE(_held),
+	[FKT_CALLS_HELD_BRIEF] = CODE(_held_brief),
+	[FKT_CALLS_TASK_FEW] = CODE(_task_few),
+	[FKT_CALLS_TASK_SOME] = CODE(_task_some),
+	[FKT_CALLS_TASK_MANY] = CODE(_task_many),
+	[FKT_CALLS_ARGUMENTS] = CODE(_arguments),
 };
 
 /* Returns whether a traced function returns to this address. */
@@ -60,7 +65,7 @@ static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 	if (fkt_functions_direct(ip) || ftrace_get_regs(regs)->ip != ip + FKT_CALLS_NOP_BYTES)
 		this_cpu_inc(fkt_plan_taken);
 	else
-		fkt_ftrace_go_to(regs, op->trampoline);
+		fkt_ftrace_go_to(regs, (unsigned long)op->private);
 }
 
 /* No function may be traced. */
@@ -81,6 +86,7 @@ static struct ftrace_ops *make_frame(unsigned int frame, unsigned long *function
 	/* share() changes a register. */
 	const struct ftrace_ops like = {
 		.func = share, .flags = FTRACE_OPS_FL_SAVE_REGS, .trampoline = (unsigned long)code[frame].enter,
+		.private = code[frame].share,
 	};
 
 	return fkt_traced_make(functions, count, &like);

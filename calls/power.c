@@ -49,13 +49,13 @@ static struct notifier_block power_notifier = { .notifier_call = on_power };
  * right for the second. Both run on the only CPU that is online, in the same task, with interrupts disabled.
  */
 static struct {
-	unsigned long open;
+	u64 open;
 	u64 depth;
 } before_sleep;
 
 static int on_sleep(FKT_SYSCORE_ARGUMENT)
 {
-	before_sleep.open = this_cpu_read(fkt_calls_open);
+	before_sleep.open = fkt_returns_open(smp_processor_id());
 	before_sleep.depth = this_cpu_read(fkt_calls_depth);
 	fkt_held_pause();
 	return 0;
@@ -63,7 +63,7 @@ static int on_sleep(FKT_SYSCORE_ARGUMENT)
 
 static void on_wake(FKT_SYSCORE_ARGUMENT)
 {
-	this_cpu_write(fkt_calls_open, before_sleep.open);
+	this_cpu_add(fkt_calls_returned, fkt_returns_open(smp_processor_id()) - before_sleep.open);
 	this_cpu_write(fkt_calls_depth, before_sleep.depth);
 	fkt_held_go_on();
 }

@@ -11,16 +11,28 @@
 #include "call.h"
 #include "held.h"
 #include "returns.h"
+#include "room.h"
 #include "tasks.h"
 #include "trampoline.h"
 
 /*
- * Calls begun less calls returned on this CPU; a call may return on another one, so only the sum over all CPUs says
- * something. One instruction each, in trampoline.S, so interrupts cannot come between.
+ * Calls since the module was loaded, counted by trampoline.S, in one instruction each, so that interrupts cannot come
+ * between: those that began, and those that returned, of which too_short are as in struct fkt_calls_totals.
  */
-DEFINE_PER_CPU(unsigned long, fkt_calls_open);
-/* As in struct fkt_calls_totals, since the module was loaded; too_short is counted by trampoline.S. */
+DEFINE_PER_CPU(u64, fkt_calls_begun);
+DEFINE_PER_CPU(u64, fkt_calls_returned);
 DEFINE_PER_CPU(u64, fkt_calls_too_short);
+
+/*
+ * Returns the calls begun less the calls returned on the CPU; a call may return on another one, so only the sum over
+ * all CPUs says something.
+ */
+u64 fkt_returns_open(int cpu)
+{
+	return READ_ONCE(per_cpu(fkt_calls_begun, cpu)) - READ_ONCE(per_cpu(fkt_calls_returned, cpu)) -
+	       READ_ONCE(per_cpu(fkt_calls_too_short, cpu));
+}
+
 /*
  * Calls of fewer ticks are dropped, by kind of frame. Read by trampoline.S without a lock; a change takes effect on
  * each CPU by and by.
@@ -29,20 +41,24 @@ u64 fkt_calls_shortest[FKT_CALLS_FRAMES] = { [0 ... FKT_CALLS_FRAMES - 1] = FKT_
 
 /* ---- what the user does at entries and returns ---- */
 
-static void __maybe_unused no_record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
+static void __maybe_unused no_record(u64 unused, u64 ticks, u64 now)
 {
 }
 
-static void __maybe_unused no_record_arguments(const struct fkt_arguments_call *arguments, u64 ticks, u64 now)
+static void __maybe_unused no_record_arguments(u64 unused, u64 ticks, u64 now)
 {
 }
 
-static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
-					  const struct fkt_call_task *task)
+static void __maybe_unused no_record_kept(const struct fkt_call *call, u64 ticks, const unsigned long *body,
+					  const u64 *kept, const struct fkt_call_task *task)
 {
 }
 
-static enum fkt_call_held no_record_held(const struct fkt_call *call, u64 ticks, unsigned long body,
+static void __maybe_unused no_message(unsigned long body)
+{
+}
+
+static enum fkt_call_held no_record_held(const struct fkt_call *call, u64 ticks, const unsigned long *body,
 					 const struct fkt_call_task *task)
 {
 	return FKT_CALL_DONE;
@@ -58,32 +74,47 @@ DEFINE_STATIC_CALL_NULL(fkt_calls_record_arguments, no_record_arguments);
 DEFINE_STATIC_CALL_NULL(fkt_calls_record_kept, no_record_kept);
 DEFINE_STATIC_CALL(fkt_calls_record_held, no_record_held);
 DEFINE_STATIC_CALL(fkt_calls_ask, trace_none);
+DEFINE_STATIC_CALL_NULL(fkt_calls_no_room, no_message);
 
 /* trampoline.S calls the first two itself, and the others through these functions. */
-void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept)
+void fkt_calls_returned_kept(const struct fkt_call *call, u64 ticks, const unsigned long *body, const u64 *kept)
 {
 	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, NULL);
 }
 
-void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+void fkt_calls_returned_task(const struct fkt_call *call, u64 ticks, const unsigned long *body, const u64 *kept,
 			     const struct fkt_call_task *task)
 {
 	static_call_cond(fkt_calls_record_kept)(call, ticks, body, kept, fkt_tasks_known(task));
 }
 
-void fkt_calls_returned_held(const struct fkt_call *call, u64 ticks, unsigned long body)
+void fkt_calls_returned_held(const struct fkt_call *call, u64 ticks, const unsigned long *body)
 {
 	const struct fkt_call_task *task = fkt_tasks_known(fkt_call_task_behind(call));
 
 	if (static_call(fkt_calls_record_held)(call, ticks, body, task) == FKT_CALL_HOLD)
-		fkt_calls_hold(call, ticks, body);
+		fkt_calls_hold(call, ticks, *body);
 	else if (task)
 		fkt_held_end(task);
 }
 
+/* Returns whether a frame that keeps so many words may be put on the stack; if not, the function's call is missed. */
+static bool has_room(unsigned long body, unsigned int words)
+{
+	if (likely(fkt_room_on_stack(words)))
+		return true;
+	static_call_cond(fkt_calls_no_room)(body);
+	return false;
+}
+
+bool fkt_calls_has_room(unsigned long body)
+{
+	return has_room(body, 0);
+}
+
 bool fkt_calls_entered(const u64 *arguments, u64 *kept, unsigned long body, unsigned int room)
 {
-	return static_call(fkt_calls_ask)(arguments, kept, body, room);
+	return has_room(body, room) && static_call(fkt_calls_ask)(arguments, kept, body, room);
 }
 
 /* ---- the user; callers hold the lock of calls.c ---- */
@@ -126,6 +157,7 @@ void fkt_returns_set(const struct fkt_calls_plan *plan)
 	static_call_update(fkt_calls_record, plan->record);
 	static_call_update(fkt_calls_record_arguments, plan->record_arguments);
 	static_call_update(fkt_calls_record_kept, plan->record_kept);
+	static_call_update(fkt_calls_no_room, plan->no_room);
 	if (plan->record_held)
 		static_call_update(fkt_calls_record_held, plan->record_held);
 	if (plan->ask)
@@ -138,6 +170,7 @@ void fkt_returns_clear(void)
 {
 	static_call_update(fkt_calls_ask, trace_none);
 	static_call_update(fkt_calls_record_held, no_record_held);
+	static_call_update(fkt_calls_no_room, NULL);
 	static_call_update(fkt_calls_record_kept, NULL);
 	static_call_update(fkt_calls_record_arguments, NULL);
 	static_call_update(fkt_calls_record, NULL);

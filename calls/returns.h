@@ -11,9 +11,11 @@ struct fkt_calls_plan;
 /* Longer than any call. */
 #define FKT_CALLS_LONGEST U64_MAX
 
-DECLARE_PER_CPU(unsigned long, fkt_calls_open);
+DECLARE_PER_CPU(u64, fkt_calls_begun);
+DECLARE_PER_CPU(u64, fkt_calls_returned);
 DECLARE_PER_CPU(u64, fkt_calls_too_short);
 
+u64 fkt_returns_open(int cpu);
 void fkt_returns_set(const struct fkt_calls_plan *plan);
 void fkt_returns_clear(void);
 void fkt_returns_follow_shortest(const struct fkt_calls_plan *plan);

@@ -37,8 +37,8 @@ static struct traced *traced_of(struct ftrace_ops *ops)
 
 /*
  * Makes an ftrace_ops with those of the functions that may be traced; changes the array (functions.h). like: the
- * function that ftrace calls, its flags, and its trampoline if it has one, which functions without another user call
- * directly, and whose functions must return. Returns an ERR_PTR of -ENOENT if no function is left, -EINVAL if one of
+ * function that ftrace calls, its flags, what it finds in `private`, and its trampoline if it has one, which functions
+ * without another user call directly, and whose functions must return. Returns an ERR_PTR of -ENOENT if no function is left, -EINVAL if one of
  * them cannot be traced, or of another negative errno.
  */
 struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, const struct ftrace_ops *like)
@@ -54,6 +54,7 @@ struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count,
 		return ERR_PTR(-ENOMEM);
 	traced->ops.func = like->func;
 	traced->ops.trampoline = like->trampoline;
+	traced->ops.private = like->private;
 	/* PERMANENT: kernel.ftrace_enabled=0 would end it in silence, and is refused. */
 	traced->ops.flags = like->flags | FTRACE_OPS_FL_PERMANENT;
 	traced->count = allowed;

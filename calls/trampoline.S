@@ -20,13 +20,16 @@
  * function that takes arguments on the stack would read them at a wrong offset, because of what is pushed here, so it
  * must not be traced this way.
  *
- * Registers: at an entry rax, r10 and r11 are free (no variable arguments, no static chain in the kernel). At a return
- * rax and rdx hold the result, which goes onto the stack; the other registers that a callee may change are free.
+ * Registers: at an entry rax, r10 and r11 are free (no variable arguments, no static chain in the kernel). But if a
+ * function has several users of ftrace, one of them may replace its body, and set the result in rax: so each kind has a
+ * second entry, which keeps rax. Such functions come to it (plan.c), all others to the first one. At a return rax and
+ * rdx hold the result, which goes onto the stack; the other registers that a callee may change are free.
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
 #include <asm/ibt.h>
 #include <asm/nospec-branch.h>
+#include <asm/page_types.h>
 #include <asm/percpu.h>
 #include <asm/unwind_hints.h>
 
@@ -52,35 +55,47 @@
 
 /*
  * Goes on to the function's body; kept: bytes that are kept, with those of the task. The function will return to
- * `return`.
+ * `return`. rdx: where rdx is while the clock is read, as an operand for when the time is on the stack; shared: 1: keeps
+ * rax.
  */
-.macro CALL_THROUGH return, kept, task
+.macro CALL_THROUGH return, kept, task, shared=0, rdx=%r10
+	.ifc \rdx,%r10
 	movq	%rdx, %r10
+	.endif
 	.if \task
 	pushq	PER_CPU_VAR(fkt_calls_depth)
 	incq	PER_CPU_VAR(fkt_calls_depth)
-	pushq	$0
+	pushq	PER_CPU_VAR(fkt_calls_off)
 	.endif
 	/* Before the clock is read, and at the return after that: power.c says why. */
 	pushq	fkt_calls_period(%rip)
-	.if \task
-.Lclock\@:
-	movq	PER_CPU_VAR(fkt_calls_off), %r11
+	.if \shared
+	pushq	%rax
 	.endif
+.Lclock\@:
 	READ_CLOCK
 	.if \task
-	/* The task was switched out between the two reads, and perhaps moved to another CPU: reads both again. */
-	cmpq	PER_CPU_VAR(fkt_calls_off), %r11
-	jne	.Lclock\@
-	movq	%r11, 8(%rsp)
+	movq	PER_CPU_VAR(fkt_calls_off), %r11
+	cmpq	%r11, 8+8*\shared(%rsp)
+	jne	.Lagain\@
 	.endif
-	addq	%rax, (%rsp)
-	movq	%r10, %rdx
-	incq	PER_CPU_VAR(fkt_calls_open)
+	addq	%rax, 8*\shared(%rsp)
+	.if \shared
+	popq	%rax
+	.endif
+	movq	\rdx, %rdx
+	incq	PER_CPU_VAR(fkt_calls_begun)
 	pushq	$\return
 	/* The nop's call pushed this address, so the processor predicts that a return leads there. */
 	pushq	16 + \kept(%rsp)
 	RET
+	.if \task
+	/* The task was switched out between the two reads, and perhaps moved to another CPU: reads both again. */
+.Lagain\@:
+	CALLER_AT (16+8*\shared+\kept)
+	movq	%r11, 8+8*\shared(%rsp)
+	jmp	.Lclock\@
+	.endif
 	/*
 	 * Never executed. While the function runs, an unwinder looks up the byte before the address it returns to: this
 	 * one.
@@ -97,6 +112,16 @@
 	pushq	%rdx
 	pushq	%rsi
 	pushq	%rdi
+.endm
+
+/* Restores them, and no flag. */
+.macro POP_ARGUMENTS
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%r8
+	popq	%r9
 .endm
 
 /*
@@ -126,8 +151,8 @@
 	incq	PER_CPU_VAR(fkt_calls_too_short)
 .endm
 
-/* Returns to the caller of the function, after MEASURE. */
-.macro LEAVE kept, task
+/* Returns to the caller of the function, after MEASURE. recorded: 1: the call is not counted as too short. */
+.macro LEAVE kept, task, recorded=0
 	CALLER_AT (40+\kept)
 	.if \task
 	/* Restores the depth from before the call, unless the call began in another period (tasks.c). */
@@ -141,7 +166,9 @@
 	.endif
 	popq	%rdx
 	popq	%rax
-	decq	PER_CPU_VAR(fkt_calls_open)
+	.if \recorded
+	incq	PER_CPU_VAR(fkt_calls_returned)
+	.endif
 	/*
 	 * The function's return used the prediction for this one. This call makes up for it, so that the callers'
 	 * returns are predicted from their own calls.
@@ -155,14 +182,54 @@
 	RET
 .endm
 
+/* These bits are 0 in the last part of a task's stack, which is aligned to its size. */
+#define ROOM_BITS (THREAD_SIZE - THREAD_SIZE / FKT_CALLS_STACK_SHARE)
+
+/*
+ * At the begin of an entry that does not call C code: goes on to the body, untraced, if the stack is nearly used up. On
+ * stacks of interrupts and exceptions, which are not aligned, this is seen in one of four pages only: frames of these
+ * kinds are small, and their calls not nested as deep there.
+ */
+.macro NEED_ROOM
+	testl	$ROOM_BITS, %esp
+	jnz	.Lroom\@
+	call	has_room
+	jnz	.Lroom\@
+	RET
+.Lroom\@:
+.endm
+
+/* Returns with the zero flag cleared if a frame may be put on the stack. Changes r10 and r11. */
+SYM_CODE_START_LOCAL(has_room)
+	UNWIND_HINT_FUNC
+	pushq	%rax
+	CALLER_AT 16
+	PUSH_ARGUMENTS
+	CALLER_AT 64
+	movq	64(%rsp), %rdi
+	call	fkt_calls_has_room
+	testb	%al, %al
+	POP_ARGUMENTS
+	popq	%rax
+	CALLER_AT 8
+	RET
+SYM_CODE_END(has_room)
+
 /*
  * suffix: follows fkt_calls_enter and fkt_calls_return in the names of this kind. held: 1: its calls are held; needs
  * `task`.
  */
 .macro PLAIN_FRAME suffix, kind, task, held=0
+SYM_CODE_START(fkt_calls_share\suffix)
+	UNWIND_HINT_FUNC
+	ENDBR
+	NEED_ROOM
+	CALL_THROUGH fkt_calls_return\suffix, (FKT_CALLS_TASK_BYTES*\task), \task, 1
+SYM_CODE_END(fkt_calls_share\suffix)
 SYM_CODE_START(fkt_calls_enter\suffix)
 	UNWIND_HINT_FUNC
 	ENDBR
+	NEED_ROOM
 	CALL_THROUGH fkt_calls_return\suffix, (FKT_CALLS_TASK_BYTES*\task), \task
 SYM_INNER_LABEL(fkt_calls_return\suffix, SYM_L_GLOBAL)
 	CALLER_AT (24+FKT_CALLS_TASK_BYTES*\task)
@@ -187,22 +254,24 @@ SYM_INNER_LABEL(fkt_calls_return\suffix, SYM_L_GLOBAL)
 	.endif
 .Lrecord\@:
 	CALLER_AT (40+FKT_CALLS_TASK_BYTES*\task)
-	movq	%rsp, %rdi
 	.if \held
+	movq	%rsp, %rdi
 	movq	%rcx, 24(%rsp)
-	movq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
+	leaq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
 	call	fkt_calls_returned_held
 	.elseif \task
+	movq	%rsp, %rdi
 	leaq	24(%rsp), %r8
 	movq	%rcx, (%r8)
-	movq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
+	leaq	24 + FKT_CALLS_TASK_BYTES(%rsp), %rdx
 	xorl	%ecx, %ecx
 	call	fkt_calls_returned_task
 	.else
+	/* They find the call on the stack (fkt_call_fn). */
 	orq	%rax, %rdx
 	call	__SCT__fkt_calls_record
 	.endif
-	LEAVE (FKT_CALLS_TASK_BYTES*\task), \task
+	LEAVE (FKT_CALLS_TASK_BYTES*\task), \task, 1
 SYM_CODE_END(fkt_calls_enter\suffix)
 .endm
 
@@ -214,11 +283,20 @@ SYM_CODE_END(fkt_calls_enter\suffix)
 
 /* The variant that keeps the registers for arguments. */
 #define ARGUMENT_BYTES (8 * FKT_CALLS_ARGUMENT_WORDS)
+SYM_CODE_START(fkt_calls_share_arguments)
+	UNWIND_HINT_FUNC
+	ENDBR
+	NEED_ROOM
+	PUSH_ARGUMENTS
+	CALL_THROUGH fkt_calls_return_arguments, ARGUMENT_BYTES, 0, 1, 24(%rsp)
+SYM_CODE_END(fkt_calls_share_arguments)
 SYM_CODE_START(fkt_calls_enter_arguments)
 	UNWIND_HINT_FUNC
 	ENDBR
+	NEED_ROOM
 	PUSH_ARGUMENTS
-	CALL_THROUGH fkt_calls_return_arguments, ARGUMENT_BYTES, 0
+	/* The third one is behind the time and the first two. */
+	CALL_THROUGH fkt_calls_return_arguments, ARGUMENT_BYTES, 0, 0, 24(%rsp)
 SYM_INNER_LABEL(fkt_calls_return_arguments, SYM_L_GLOBAL)
 	CALLER_AT (24+ARGUMENT_BYTES)
 	ANNOTATE_NOENDBR
@@ -226,38 +304,55 @@ SYM_INNER_LABEL(fkt_calls_return_arguments, SYM_L_GLOBAL)
 	LEAVE ARGUMENT_BYTES, 0
 .Lrecord_arguments:
 	CALLER_AT (40+ARGUMENT_BYTES)
-	movq	%rsp, %rdi
 	orq	%rax, %rdx
 	call	__SCT__fkt_calls_record_arguments
-	LEAVE ARGUMENT_BYTES, 0
+	LEAVE ARGUMENT_BYTES, 0, 1
 SYM_CODE_END(fkt_calls_enter_arguments)
 
 /*
- * The variants that ask first, with the arguments (fkt_calls_entered()). A call that is not traced goes on to the body
- * with registers and stack as they were.
+ * Asks with the arguments whether the call is traced (fkt_calls_entered()), and keeps words of it on the stack. A call
+ * that is not traced goes on to the body with registers and stack as they were.
  */
+.macro ASK words, shared=0
+	subq	$(8*\words), %rsp
+	CALLER_AT (8+8*\words)
+	.if \shared
+	pushq	%rax
+	CALLER_AT (16+8*\words)
+	.endif
+	PUSH_ARGUMENTS
+	CALLER_AT (56+8*\shared+8*\words)
+	movq	%rsp, %rdi
+	leaq	48+8*\shared(%rsp), %rsi
+	movq	48+8*\shared+8*\words(%rsp), %rdx
+	movl	$\words, %ecx
+	call	fkt_calls_entered
+	testb	%al, %al
+	POP_ARGUMENTS
+	.if \shared
+	popq	%rax
+	.endif
+	CALLER_AT (8+8*\words)
+	jnz	.Ltraced\@
+	addq	$(8*\words), %rsp
+	CALLER_AT 8
+	RET
+.Ltraced\@:
+	CALLER_AT (8+8*\words)
+.endm
+
+/* The variants that ask first. */
 .macro KEEPING_FRAME name, kind, words, task
+SYM_CODE_START(fkt_calls_share_\name)
+	UNWIND_HINT_FUNC
+	ENDBR
+	ASK \words, 1
+	CALL_THROUGH fkt_calls_return_\name, (8*\words+FKT_CALLS_TASK_BYTES*\task), \task, 1
+SYM_CODE_END(fkt_calls_share_\name)
 SYM_CODE_START(fkt_calls_enter_\name)
 	UNWIND_HINT_FUNC
 	ENDBR
-	subq	$(8 * \words), %rsp
-	CALLER_AT (8+8*\words)
-	PUSH_ARGUMENTS
-	CALLER_AT (56+8*\words)
-	movq	%rsp, %rdi
-	leaq	48(%rsp), %rsi
-	movq	48 + 8 * \words(%rsp), %rdx
-	movl	$\words, %ecx
-	call	fkt_calls_entered
-	popq	%rdi
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%r8
-	popq	%r9
-	CALLER_AT (8+8*\words)
-	testb	%al, %al
-	jz	.Luntraced_\name
+	ASK \words
 	CALL_THROUGH fkt_calls_return_\name, (8*\words+FKT_CALLS_TASK_BYTES*\task), \task
 SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 	CALLER_AT (24+8*\words+FKT_CALLS_TASK_BYTES*\task)
@@ -271,23 +366,20 @@ SYM_INNER_LABEL(fkt_calls_return_\name, SYM_L_GLOBAL)
 	leaq	24(%rsp), %r8
 	movq	%rcx, (%r8)
 	.endif
-	movq	24 + 8 * \words + FKT_CALLS_TASK_BYTES * \task(%rsp), %rdx
+	leaq	24 + 8 * \words + FKT_CALLS_TASK_BYTES * \task(%rsp), %rdx
 	leaq	24 + FKT_CALLS_TASK_BYTES * \task(%rsp), %rcx
 	.if \task
 	call	fkt_calls_returned_task
 	.else
 	call	fkt_calls_returned_kept
 	.endif
-	LEAVE (8*\words+FKT_CALLS_TASK_BYTES*\task), \task
-.Luntraced_\name:
-	CALLER_AT (8+8*\words)
-	addq	$(8 * \words), %rsp
-	CALLER_AT 8
-	RET
+	LEAVE (8*\words+FKT_CALLS_TASK_BYTES*\task), \task, 1
 SYM_CODE_END(fkt_calls_enter_\name)
 .endm
 
 	KEEPING_FRAME few, FKT_CALLS_FEW, FKT_CALLS_FEW_WORDS, 0
 	KEEPING_FRAME some, FKT_CALLS_SOME, FKT_CALLS_SOME_WORDS, 0
 	KEEPING_FRAME many, FKT_CALLS_MANY, FKT_CALLS_MANY_WORDS, 0
+	KEEPING_FRAME task_few, FKT_CALLS_TASK_FEW, FKT_CALLS_FEW_WORDS, 1
+	KEEPING_FRAME task_some, FKT_CALLS_TASK_SOME, FKT_CALLS_SOME_WORDS, 1
 	KEEPING_FRAME task_many, FKT_CALLS_TASK_MANY, FKT_CALLS_MANY_WORDS, 1

@@ -327,24 +327,31 @@ static bool is_of_task(const struct fkt_call_table *table, const struct fkt_call
 	return false;
 }
 
-/* Returns the kind of frame that has room for what the function's first program keeps, and for the recording's mark. */
+/* Returns the kind of frame that has room for the words, and for the recording's mark. */
+static unsigned int asking_frame(u32 words, bool is_of_task)
+{
+	if (words < FKT_CALLS_FEW_WORDS)
+		return is_of_task ? FKT_CALLS_TASK_FEW : FKT_CALLS_FEW;
+	if (words < FKT_CALLS_SOME_WORDS)
+		return is_of_task ? FKT_CALLS_TASK_SOME : FKT_CALLS_SOME;
+	return is_of_task ? FKT_CALLS_TASK_MANY : FKT_CALLS_MANY;
+}
+
+/* Returns the kind of frame that has room for what the function's first program keeps. */
 static unsigned int frame_of(const struct fkt_call_table *table, const struct fkt_called *called, u32 n,
 			     const struct minima *minima)
 {
 	const struct fkt_call_programs *programs = &table->programs[called->program];
 	const struct fkt_program *entry = programs->entry;
+	const bool of_task = table->counts_depth || is_of_task(table, called, n);
 
 	if (table->keep.where)
 		return shortest_of(called, n) < minima->below ? FKT_CALLS_HELD_BRIEF : FKT_CALLS_HELD;
-	if (table->counts_depth || is_of_task(table, called, n))
-		return entry->insns ? FKT_CALLS_TASK_MANY : FKT_CALLS_TASK;
-	if (!entry->insns)
-		return shortest_of(called, n) < minima->below ? FKT_CALLS_BRIEF : FKT_CALLS_PLAIN;
-	if (programs->may_wait)
-		return FKT_CALLS_ARGUMENTS;
-	if (entry->words < FKT_CALLS_FEW_WORDS)
-		return FKT_CALLS_FEW;
-	return entry->words < FKT_CALLS_SOME_WORDS ? FKT_CALLS_SOME : FKT_CALLS_MANY;
+	if (entry->insns)
+		return programs->may_wait && !of_task ? FKT_CALLS_ARGUMENTS : asking_frame(entry->words, of_task);
+	if (of_task)
+		return FKT_CALLS_TASK;
+	return shortest_of(called, n) < minima->below ? FKT_CALLS_BRIEF : FKT_CALLS_PLAIN;
 }
 
 /* Returns the kind of frame; functions with a return probe come after all kinds. */

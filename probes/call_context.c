@@ -19,6 +19,7 @@
 #include "flags.h"
 #include "level.h"
 #include "names.h"
+#include "programs.h"
 #include "recording.h"
 #include "task_flags.h"
 
@@ -36,10 +37,10 @@ static u64 random_below(u32 below)
 	return (state >> 32) * below >> 32;
 }
 
-/* Returns bytes; all bits set on stacks of interrupts and exceptions. */
-static u64 stack_left(void)
+/* Returns bytes below the stack pointer; all bits set on stacks of interrupts and exceptions. */
+static u64 left_below(unsigned long stack)
 {
-	unsigned long left = current_stack_pointer - (unsigned long)task_stack_page(current);
+	unsigned long left = stack - (unsigned long)task_stack_page(current);
 
 	return left < THREAD_SIZE ? left : U64_MAX;
 }
@@ -60,16 +61,25 @@ u32 fkt_lowest_stack(void)
 }
 
 /*
- * Reading the minimum also updates it. If two CPUs update it at the same time one value is lost, and a stack that is as
- * deep is reported once more.
+ * A hit whose program has read the minimum is kept. If two CPUs update it at the same time one value is lost, and a
+ * stack that is as deep is reported once more.
+ */
+void fkt_lowest_stack_take(unsigned long stack)
+{
+	const u64 left = left_below(stack);
+
+	if (left < READ_ONCE(lowest))
+		WRITE_ONCE(lowest, left);
+}
+
+/*
+ * 0 for what FKT itself calls to handle a hit, as the kernel's unwinder: it is deeper, but by FKT's own frames. On a
+ * task's stack, which alone is looked at, no interrupt comes between two hits that nest.
  */
 static u64 lowest_stack(void)
 {
-	const u64 before = READ_ONCE(lowest), left = stack_left();
-
-	if (left < before)
-		WRITE_ONCE(lowest, left);
-	return before;
+	fkt_scratch_now()->asks_lowest = true;
+	return this_cpu_read(fkt_hit_depth) > 1 ? 0 : READ_ONCE(lowest);
 }
 
 /*
@@ -102,7 +112,7 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 	case FKT_CONTEXT_SINCE_START:
 		return fkt_clock() - READ_ONCE(fkt_recording.since);
 	case FKT_CONTEXT_STACK_LEFT:
-		return stack_left();
+		return left_below(fkt_scratch_now()->stack);
 	case FKT_CONTEXT_LOWEST_STACK:
 		return lowest_stack();
 	case FKT_CONTEXT_CHANCE:

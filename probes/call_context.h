@@ -9,6 +9,7 @@
 
 void fkt_lowest_stack_reset(void);
 u32 fkt_lowest_stack(void);
+void fkt_lowest_stack_take(unsigned long stack);
 u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter);
 
 #endif /* FKT_CALL_CONTEXT_H */

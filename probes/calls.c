@@ -16,7 +16,6 @@
 #include "../calls/calls.h"
 #include "actions.h"
 #include "call_children.h"
-#include "call_context.h"
 #include "call_quick.h"
 #include "call_table.h"
 #include "calls.h"
@@ -57,28 +56,37 @@ static void count_stranger(void)
 
 /* ---- a function is entered ---- */
 
+/* A call whose first program runs. */
+struct asked {
+	const u64 *arguments; /* the six registers */
+	unsigned long stack; /* the stack pointer when the function was entered */
+};
+
 /* Runs the first program, and keeps the words that it emits, of which there is room for `room` less one. */
-static enum fkt_fate keep(const struct fkt_call_programs *programs, const u64 *arguments, u64 *kept, unsigned int room)
+static enum fkt_fate keep(const struct fkt_call_programs *programs, const struct asked *call, u64 *kept,
+			  unsigned int room)
 {
 	struct fkt_emitted emitted = { .words = kept + 1 };
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
+	struct fkt_scratch *scratch;
 
 	/* The frame is for the programs of another table. */
 	if (unlikely(programs->entry->words >= room))
 		return FKT_FATE_MISSED + FKT_MISSED_STALE;
-	if (likely(fkt_scratch_get()))
-		fate = fkt_fate_by(fkt_program_run(programs->entry, arguments, &emitted, fkt_read_memory,
-						   fkt_call_context));
+	scratch = fkt_scratch_get();
+	if (likely(scratch))
+		fate = fkt_fate_by(fkt_run_program(programs->entry, call->arguments, call->stack, scratch, &emitted,
+						   fkt_read_memory));
 	fkt_scratch_put();
 	kept[0] = (programs->mark ^ fkt_call_probes.mark) | (emitted.cut ? CUT : 0);
 	return fate;
 }
 
 /* Preemption is disabled. */
-static bool keeps(const struct fkt_call_slot *slot, const struct fkt_call_programs *programs, const u64 *arguments,
-		  u64 *kept, unsigned int room)
+static bool keeps(const struct fkt_call_slot *slot, const struct fkt_call_programs *programs,
+		  const struct asked *call, u64 *kept, unsigned int room)
 {
-	enum fkt_fate fate = keep(programs, arguments, kept, room);
+	enum fkt_fate fate = keep(programs, call, kept, room);
 
 	/* A hit that is kept here is counted when it returns. */
 	if (fate != FKT_FATE_KEPT)
@@ -91,6 +99,8 @@ static noinline bool ask_any(const u64 *arguments, u64 *kept, unsigned long body
 {
 	const struct fkt_call_table *table = functions();
 	const struct fkt_call_slot *slot = likely(table) ? fkt_call_find(table, body) : NULL;
+	/* The words that are kept have the body's address behind them. */
+	const struct asked call = { arguments, fkt_call_stack((const unsigned long *)kept + room) };
 	const struct fkt_call_programs *programs;
 
 	if (unlikely(!slot)) {
@@ -99,7 +109,7 @@ static noinline bool ask_any(const u64 *arguments, u64 *kept, unsigned long body
 	}
 	programs = ask_of(table, slot)->programs;
 	return likely(programs) && fkt_instrument_on(fkt_call_layer(slot)) && !fkt_leaves_out(slot->instrument) &&
-	       keeps(slot, programs, arguments, kept, room);
+	       keeps(slot, programs, &call, kept, room);
 }
 
 /* fkt_call_ask_fn */
@@ -124,6 +134,7 @@ struct returned {
 	u64 ticks; /* its duration */
 	const struct fkt_call_task *task; /* NULL: it is not known */
 	const u64 *arguments; /* the six registers; NULL: its frame does not have them */
+	unsigned long stack; /* the stack pointer when the function was entered */
 	/* on the stack: the caller's frames are above this address, those of the call and of the probe are not */
 	const void *frames;
 	/* if its frame is one whose calls are held: is set to FKT_CALL_HOLD if it was not recorded; else NULL */
@@ -168,7 +179,7 @@ static enum fkt_fate ask_again(const struct fkt_call_slot *slot, const struct fk
 	}
 	for (i = 0; i < programs->entry->words; i++)
 		scratch->hit[FKT_CALL_FIRST_KEPT + i] = kept[i];
-	says = fkt_program_run(programs->exit, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
+	says = fkt_run_program(programs->exit, scratch->hit, call->stack, scratch, &emitted, fkt_read_memory);
 	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))
@@ -230,9 +241,10 @@ static void count_stale(const struct fkt_call_slot *slot, const struct fkt_call_
 /* A call whose first program runs only when it returns. */
 static void record_late(const struct fkt_call_slot *slot, const struct fkt_call_ask *asked, const struct returned *call)
 {
+	const struct asked entered = { call->arguments, call->stack };
 	u64 kept[1 + FKT_CALL_QUICK_VALUES];
 
-	if (keeps(slot, asked->programs, call->arguments, kept, ARRAY_SIZE(kept)))
+	if (keeps(slot, asked->programs, &entered, kept, ARRAY_SIZE(kept)))
 		record_asked(slot, asked, call, kept + 1, false);
 }
 
@@ -311,6 +323,7 @@ static noinline void record_slowly(const struct fkt_plain_call *plain, u64 ticks
 		record_any(&(struct returned){
 			.table = functions(), .call = &plain->call, .body = plain->body,
 			.begin = fkt_call_began(&plain->call, ticks), .ticks = ticks, .frames = plain,
+			.stack = fkt_call_stack(&plain->body),
 		});
 	preempt_enable_notrace();
 }
@@ -338,15 +351,15 @@ static __always_inline void record_by(const struct fkt_call_quick *quick, u64 pl
 {
 	const u32 bytes = 8 * (1 + FKT_N_CALL);
 	struct fkt_page_header *h;
-	u64 next, *at;
+	u64 next;
 
 	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, bytes, ticks, now, &h, &next)))
 		return record_slowly(plain, ticks);
-	at = fkt_ring_tried(h, next, bytes);
 	OPTIMIZER_HIDE_VAR(place);
-	at[0] = fkt_call_quick_at(quick, place)->head | (now & FKT_TIME_MASK);
+	fkt_ring_tried(h, next, bytes)[0] = fkt_call_quick_at(quick, place)->head | (now & FKT_TIME_MASK);
+	OPTIMIZER_HIDE_VAR(h);
 	/* The entry's period is above the bits that the word has. */
-	at[1] = fkt_call_word(plain->call.entry, ticks);
+	fkt_ring_tried(h, next, bytes)[1] = fkt_call_word(plain->call.entry, ticks);
 	OPTIMIZER_HIDE_VAR(place);
 	this_cpu_inc(fkt_call_quick_at(quick, place)->hits->of[FKT_FATE_KEPT]);
 	if (fkt_ring_try_commit(h, bytes))
@@ -377,8 +390,9 @@ static noinline void record_further(const struct fkt_plain_call *plain, u64 tick
 }
 
 /* fkt_call_fn */
-static void record(const struct fkt_plain_call *plain, u64 ticks, u64 now)
+static void record(u64 unused, u64 ticks, u64 now)
 {
+	const struct fkt_plain_call *plain = FKT_CALL_ON_STACK();
 	const struct fkt_call_quick_slot *slot;
 	const struct fkt_call_quick *quick;
 	u64 place;
@@ -404,7 +418,7 @@ static noinline void record_arguments_slowly(const struct fkt_arguments_call *ar
 	record_any(&(struct returned){
 		.table = functions(), .call = &arguments->call, .body = arguments->body,
 		.begin = fkt_call_began(&arguments->call, ticks), .ticks = ticks, .arguments = arguments->arguments,
-		.frames = arguments,
+		.frames = arguments, .stack = fkt_call_stack(&arguments->body),
 	});
 	preempt_enable_notrace();
 }
@@ -434,8 +448,9 @@ static noinline void record_arguments_further(const struct fkt_arguments_call *a
 }
 
 /* fkt_call_arguments_fn */
-static void record_arguments(const struct fkt_arguments_call *arguments, u64 ticks, u64 now)
+static void record_arguments(u64 unused, u64 ticks, u64 now)
 {
+	const struct fkt_arguments_call *arguments = FKT_CALL_ON_STACK();
 	const struct fkt_call_quick_slot *slot;
 
 	preempt_disable_notrace();
@@ -464,12 +479,12 @@ static void record_kept_any(const struct returned *call, const u64 *kept)
 }
 
 /* fkt_call_kept_fn */
-static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+static void record_kept(const struct fkt_call *call, u64 ticks, const unsigned long *body, const u64 *kept,
 			const struct fkt_call_task *task)
 {
 	struct returned returned = {
-		.call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks, .task = task,
-		.frames = call,
+		.call = call, .body = *body, .begin = fkt_call_began(call, ticks), .ticks = ticks, .task = task,
+		.frames = call, .stack = fkt_call_stack(body),
 	};
 
 	preempt_disable_notrace();
@@ -482,18 +497,36 @@ static void record_kept(const struct fkt_call *call, u64 ticks, unsigned long bo
 }
 
 /* fkt_call_held_fn */
-static enum fkt_call_held record_held(const struct fkt_call *call, u64 ticks, unsigned long body,
+static enum fkt_call_held record_held(const struct fkt_call *call, u64 ticks, const unsigned long *body,
 				      const struct fkt_call_task *task)
 {
 	enum fkt_call_held held = FKT_CALL_DONE;
 
 	preempt_disable_notrace();
 	record_any(&(struct returned){
-		.table = functions(), .call = call, .body = body, .begin = fkt_call_began(call, ticks), .ticks = ticks,
-		.task = task, .frames = call, .held = &held,
+		.table = functions(), .call = call, .body = *body, .begin = fkt_call_began(call, ticks), .ticks = ticks,
+		.task = task, .frames = call, .stack = fkt_call_stack(body), .held = &held,
 	});
 	preempt_enable_notrace();
 	return held;
+}
+
+/* fkt_call_of_fn: a call is not traced, because its stack is nearly used up. */
+static void no_room(unsigned long body)
+{
+	const struct fkt_call_table *table;
+	const struct fkt_call_slot *slot;
+	const struct fkt_call_more *more;
+
+	preempt_disable_notrace();
+	table = functions();
+	slot = table ? fkt_call_find(table, body) : NULL;
+	if (slot && fkt_instrument_on(fkt_call_layer(slot)) && !fkt_leaves_out(slot->instrument)) {
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_STACK);
+		for (more = ask_of(table, slot)->more; more; more = more->ask.more)
+			fkt_count_hit(more->slot.instrument, FKT_FATE_MISSED + FKT_MISSED_STACK);
+	}
+	preempt_enable_notrace();
 }
 
 /* ---- functions with a return probe; called by it with preemption disabled ---- */
@@ -511,6 +544,7 @@ static bool is_any_on(const struct fkt_call_slot *slot, const struct fkt_call_as
 bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, struct fkt_probed_call *probed)
 {
 	const u64 arguments[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8, regs->r9 };
+	const struct asked call = { arguments, regs->sp };
 	const struct fkt_call_table *table = functions();
 	const struct fkt_call_slot *slot = table ? fkt_call_find(table, body) : NULL;
 	const struct fkt_call_programs *programs = slot ? ask_of(table, slot)->programs : NULL;
@@ -518,7 +552,7 @@ bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, st
 	if (!programs || !is_any_on(slot, ask_of(table, slot)))
 		return false;
 	probed->keeps = programs->entry->insns;
-	if (probed->keeps && !keeps(slot, programs, arguments, probed->kept, ARRAY_SIZE(probed->kept)))
+	if (probed->keeps && !keeps(slot, programs, &call, probed->kept, ARRAY_SIZE(probed->kept)))
 		return false;
 	probed->offset = fkt_clock_offset();
 	probed->begin = rdtsc();
@@ -532,7 +566,7 @@ void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, c
 	const struct fkt_call_table *table = functions();
 	struct returned call = {
 		.table = table, .call = &words, .body = body, .begin = probed->begin, .ticks = rdtsc() - probed->begin,
-		.frames = regs + 1,
+		.frames = regs + 1, .stack = (unsigned long)(regs + 1),
 	};
 
 	if (!table)
@@ -556,4 +590,5 @@ void fkt_call_probes_give(struct fkt_calls_plan *plan)
 	plan->ask = ask;
 	plan->record_kept = record_kept;
 	plan->record_held = record_held;
+	plan->no_room = no_room;
 }

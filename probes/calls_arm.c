@@ -13,6 +13,7 @@
 #include <fkt/ioctl.h>
 
 #include "../calls/calls.h"
+#include "../calls/functions.h"
 #include "../calls/held.h"
 #include "call_table.h"
 #include "calls.h"
@@ -69,6 +70,20 @@ void fkt_record_calls_load(void)
 		symbol_put(fkt_calls_begin);
 	else
 		request_module("fkt_calls");
+}
+
+/*
+ * Returns false if the code at this address is of a module that is being loaded or unloaded: it may be freed unseen. If
+ * the module fkt_calls is not loaded this is not known.
+ */
+bool fkt_record_calls_stays(unsigned long address)
+{
+	bool (*stays)(unsigned long address) = symbol_get(fkt_calls_stays);
+	bool is_staying = !stays || stays(address);
+
+	if (stays)
+		symbol_put(fkt_calls_stays);
+	return is_staying;
 }
 
 static int get_tracer(void)

@@ -13,6 +13,7 @@ int fkt_record_calls_arm(const struct fkt_call_table *table, u64 *refused);
 void fkt_record_calls_disarm(const struct fkt_instrument_table *instruments);
 void fkt_record_calls_settle(void);
 void fkt_record_calls_load(void);
+bool fkt_record_calls_stays(unsigned long address);
 void fkt_record_calls_wait(void);
 bool fkt_record_calls_end(const struct fkt_instrument_table *instruments);
 void fkt_record_calls_totals(struct fkt_hit_counts *counts);

@@ -15,7 +15,6 @@
 #include "../calls/calls.h"
 #include "../calls/entries.h"
 #include "actions.h"
-#include "call_context.h"
 #include "call_table.h"
 #include "compat.h"
 #include "entries.h"
@@ -39,11 +38,11 @@ static struct {
 #define HEAD 1
 
 static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_program *program,
-			 const struct fkt_stack_place *place, struct fkt_scratch *scratch)
+			 const struct fkt_stack_place *place, unsigned long stack, struct fkt_scratch *scratch)
 {
 	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words + HEAD };
-	enum fkt_run says = fkt_program_run(program, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
+	enum fkt_run says = fkt_run_program(program, scratch->hit, stack, scratch, &emitted, fkt_read_memory);
 
 	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
@@ -74,7 +73,7 @@ static noinline void record_asked(const struct fkt_call_slot *slot, const struct
 		const struct fkt_stack_place place = { .frames = fkt_ftrace_regs(regs) + 1 };
 
 		fkt_ftrace_arguments(regs, scratch->hit);
-		fate = run(slot, program, &place, scratch);
+		fate = run(slot, program, &place, fkt_ftrace_regs(regs)->sp, scratch);
 	}
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);

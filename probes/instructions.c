@@ -15,7 +15,7 @@
 #include <fkt/ioctl.h>
 
 #include "actions.h"
-#include "call_context.h"
+#include "calls_arm.h"
 #include "call_table.h"
 #include "hits_quick.h"
 #include "instructions.h"
@@ -43,7 +43,8 @@ static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_prog
 {
 	const u32 number = slot->number & FKT_ARG_MASK;
 	struct fkt_emitted emitted = { .words = scratch->words };
-	enum fkt_run says = fkt_program_run(program, scratch->hit, &emitted, fkt_read_memory, fkt_call_context);
+	enum fkt_run says = fkt_run_program(program, scratch->hit, scratch->hit[FKT_REGISTER_SP], scratch, &emitted,
+					    fkt_read_memory);
 
 	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
@@ -97,7 +98,6 @@ static noinline void record_any(unsigned long address, struct kprobe *kprobe, st
 		fkt_emit0(FKT_E_INSTRUCTION, slot->number & FKT_ARG_MASK);
 	}
 }
-NOKPROBE_SYMBOL(record_any);
 
 static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 {
@@ -107,7 +107,6 @@ static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 		record_any(address, kprobe, regs);
 	return 0;
 }
-NOKPROBE_SYMBOL(reached);
 
 /* ---- arming and disarming; callers must hold the recording's lock ---- */
 
@@ -128,8 +127,7 @@ static int register_one(const struct fkt_call_table *table, unsigned long addres
 	struct probe *probe;
 	int err;
 
-	/* FKT's own code cannot be probed: recording a hit would be another hit. */
-	if (!slot || within_module(address, THIS_MODULE))
+	if (!slot || !fkt_record_calls_stays(address))
 		return -EINVAL;
 	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
 	if (!probe)

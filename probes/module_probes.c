@@ -81,7 +81,7 @@ static void probe_hit(void *data, const u64 *values, unsigned int count)
 	if (unlikely(!now || now->points != slot->table))
 		return;
 	if (likely(count == slot->arguments))
-		fkt_point_hit(slot, values);
+		fkt_point_hit(slot, values, (unsigned long)__builtin_dwarf_cfa());
 	else
 		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_FIELDS);
 }

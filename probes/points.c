@@ -19,7 +19,6 @@
 #include <fkt/point_hit.h>
 
 #include "actions.h"
-#include "call_context.h"
 #include "hits_quick.h"
 #include "instruments_now.h"
 #include "point_table.h"
@@ -52,11 +51,18 @@ static bool is_watching; /* modules that go; protected by the recording's lock *
 
 /* ---- a hit; called by a tracepoint: preemption is disabled ---- */
 
-/* Runs the program, and writes the event if that keeps the hit. arguments: on the stack of the tracepoint's probe. */
-static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments, struct fkt_scratch *scratch)
+/* Stack pointer when the function that this is in was called: a tracepoint's probe. */
+#define STACK ((unsigned long)__builtin_dwarf_cfa())
+
+/*
+ * Runs the program, and writes the event if that keeps the hit. arguments: on the stack of the tracepoint's probe;
+ * stack: STACK there.
+ */
+static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments, unsigned long stack,
+			 struct fkt_scratch *scratch)
 {
 	struct fkt_emitted emitted = { .words = scratch->words };
-	enum fkt_run says = fkt_program_run(slot->program, arguments, &emitted, fkt_read_memory, fkt_call_context);
+	enum fkt_run says = fkt_run_program(slot->program, arguments, stack, scratch, &emitted, fkt_read_memory);
 
 	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
@@ -75,7 +81,7 @@ static enum fkt_fate ask(const struct fkt_point_slot *slot, const u64 *arguments
 	return FKT_FATE_KEPT;
 }
 
-static noinline void hit_any(const struct fkt_point_slot *slot, const u64 *arguments)
+static noinline void hit_any(const struct fkt_point_slot *slot, const u64 *arguments, unsigned long stack)
 {
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	struct fkt_scratch *scratch;
@@ -84,7 +90,7 @@ static noinline void hit_any(const struct fkt_point_slot *slot, const u64 *argum
 		return;
 	scratch = fkt_scratch_get();
 	if (scratch)
-		fate = ask(slot, arguments, scratch);
+		fate = ask(slot, arguments, stack, scratch);
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);
 }
@@ -117,11 +123,14 @@ static __always_inline bool hit_quickly(const struct fkt_point_slot *slot, const
 	return true;
 }
 
-/* A hit of a tracepoint or of a module's probe. Preemption is disabled. */
-void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments)
+/*
+ * A hit of a tracepoint or of a module's probe, with preemption disabled. stack: as the stack pointer of a program's
+ * hit.
+ */
+void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments, unsigned long stack)
 {
 	if (!hit_quickly(slot, arguments))
-		hit_any(slot, arguments);
+		hit_any(slot, arguments, stack);
 }
 
 /* Returns the hook's slot in the table in force; NULL: it has none (yet, or any more). Preemption is disabled. */
@@ -132,12 +141,12 @@ static __always_inline const struct fkt_point_slot *slot_of(const struct hook *h
 	return likely(now && now->points) ? now->points->of_hook[hook->number] : NULL;
 }
 
-static __always_inline void hit(const struct hook *hook, const u64 *arguments)
+static __always_inline void hit(const struct hook *hook, const u64 *arguments, unsigned long stack)
 {
 	const struct fkt_point_slot *slot = slot_of(hook);
 
 	if (likely(slot) && !hit_quickly(slot, arguments))
-		hit_any(slot, arguments);
+		hit_any(slot, arguments, stack);
 }
 
 /* The probe of tracepoints whose every hit is kept without an event. */
@@ -158,7 +167,7 @@ static void probe_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
 	const u64 arguments[] = { a, b, c, d, e };
 
-	hit(hook, arguments);
+	hit(hook, arguments, STACK);
 }
 
 static void probe_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
@@ -166,7 +175,7 @@ static void probe_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64
 	const u64 arguments[] = { a, b, c, d, e, f, g, h, i, j, k, l };
 
 	BUILD_BUG_ON(ARRAY_SIZE(arguments) != FKT_POINT_ARGUMENTS);
-	hit(hook, arguments);
+	hit(hook, arguments, STACK);
 }
 
 /*
@@ -198,7 +207,7 @@ static void probe_record_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 		words[4] = e;
 		words[FKT_POINT_RECORD_WORD] = (unsigned long)scratch->room.record;
 		if (((fill_short_fn)slot->record->fill)(&scratch->room, a, b, c, d, e))
-			fate = ask(slot, words, scratch);
+			fate = ask(slot, words, STACK, scratch);
 		else
 			fate = FKT_FATE_MISSED + FKT_MISSED_ROOM;
 	}
@@ -220,7 +229,7 @@ static void probe_record_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64
 	if (scratch) {
 		words[FKT_POINT_RECORD_WORD] = (unsigned long)scratch->room.record;
 		if (((fill_long_fn)slot->record->fill)(&scratch->room, a, b, c, d, e, f, g, h, i, j, k, l))
-			fate = ask(slot, words, scratch);
+			fate = ask(slot, words, STACK, scratch);
 		else
 			fate = FKT_FATE_MISSED + FKT_MISSED_ROOM;
 	}

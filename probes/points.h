@@ -8,7 +8,7 @@
 struct fkt_point_slot;
 struct fkt_point_table;
 
-void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments);
+void fkt_point_hit(const struct fkt_point_slot *slot, const u64 *arguments, unsigned long stack);
 int fkt_record_points_arm(struct fkt_point_table *table);
 void fkt_record_points_disarm(const struct fkt_point_table *table);
 void fkt_record_points_end(void);

@@ -52,6 +52,12 @@ void fkt_scratch_put(void)
 	this_cpu_dec(fkt_hit_depth);
 }
 
+/* Returns the memory of the program that runs. */
+struct fkt_scratch *fkt_scratch_now(void)
+{
+	return this_cpu_ptr(&scratches[this_cpu_read(fkt_hit_depth) - 1]);
+}
+
 int fkt_read_memory(void *to, __u64 address, __u32 bytes)
 {
 	return copy_from_kernel_nofault(to, (void *)address, bytes);

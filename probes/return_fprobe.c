@@ -9,6 +9,7 @@
 #include "../calls/calls.h"
 #include "actions.h"
 #include "calls.h"
+#include "calls_arm.h"
 #include "call_table.h"
 #include "compat.h"
 #include "programs.h"
@@ -102,8 +103,8 @@ static int register_all(const struct fkt_call_table *table, u64 *refused)
 	for (i = 0; !err && i < table->by_probe; i++) {
 		const struct fkt_call_slot *slot = fkt_call_find(table, fkt_call_body(from[i]));
 
-		/* The function was in a module that has been unloaded meanwhile. */
-		if (!slot)
+		/* The function is in a module that is being loaded, or has been unloaded meanwhile. */
+		if (!slot || !fkt_record_calls_stays(from[i]))
 			err = -EINVAL;
 		else
 			probed[i] = (struct probed){

@@ -12,6 +12,7 @@
 #include "../calls/calls.h"
 #include "actions.h"
 #include "calls.h"
+#include "calls_arm.h"
 #include "call_table.h"
 #include "compat.h"
 #include "programs.h"
@@ -63,8 +64,8 @@ static int register_one(struct probe *probe, const struct fkt_call_table *table,
 
 	probe->body = fkt_call_body(function);
 	slot = fkt_call_find(table, probe->body);
-	/* The function was in a module that has been unloaded meanwhile. */
-	if (!slot)
+	/* The function is in a module that is being loaded, or has been unloaded meanwhile. */
+	if (!slot || !fkt_record_calls_stays(function))
 		return -EINVAL;
 	probe->instrument = slot->instrument->number;
 	probe->kretprobe.kp.addr = (void *)function;

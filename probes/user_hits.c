@@ -15,7 +15,6 @@
 #include <fkt/user_hit.h>
 
 #include "actions.h"
-#include "call_context.h"
 #include "calls_write.h"
 #include "clock.h"
 #include "compat.h"
@@ -61,6 +60,9 @@ struct called {
 	u64 now; /* of a return: full stamp */
 };
 
+/* The kernel's stack pointer at a hit: it was not in the kernel before. */
+#define STACK ((unsigned long)task_pt_regs(current))
+
 /* A hit: its place in force, and the registers. */
 struct hit {
 	const struct fkt_user_slot *slot;
@@ -99,7 +101,7 @@ static enum fkt_fate run_point(const struct hit *hit, struct fkt_scratch *scratc
 	enum fkt_run says;
 
 	fkt_get_registers(hit->regs, hit->regs->ip, scratch->hit);
-	says = fkt_program_run(hit->slot->entry, scratch->hit, &emitted, read_memory, fkt_call_context);
+	says = fkt_run_program(hit->slot->entry, scratch->hit, STACK, scratch, &emitted, read_memory);
 	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(hit->slot->instrument))
@@ -175,8 +177,8 @@ static enum fkt_fate keep(const struct hit *hit, struct fkt_user_stack *stack, s
 	scratch = fkt_scratch_get();
 	if (likely(scratch)) {
 		fkt_get_registers(hit->regs, hit->regs->ip, scratch->hit);
-		fate = fkt_fate_by(fkt_program_run(hit->slot->entry, scratch->hit, &emitted, read_memory,
-						   fkt_call_context));
+		fate = fkt_fate_by(fkt_run_program(hit->slot->entry, scratch->hit, STACK, scratch, &emitted,
+						   read_memory));
 	}
 	fkt_scratch_put();
 	call->flags |= emitted.cut ? FKT_OPEN_CUT : 0;
@@ -287,7 +289,7 @@ static enum fkt_fate run_return(const struct returned *call, struct fkt_scratch 
 	scratch->hit[FKT_CALL_DURATION] = call->ticks;
 	if (slot->entry->words)
 		memcpy(scratch->hit + FKT_CALL_FIRST_KEPT, call->kept, slot->entry->words * sizeof(u64));
-	says = fkt_program_run(slot->exit, scratch->hit, &emitted, read_memory, fkt_call_context);
+	says = fkt_run_program(slot->exit, scratch->hit, STACK, scratch, &emitted, read_memory);
 	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
 	if (!fkt_writes_hits(slot->instrument))

@@ -38,7 +38,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 25
+#define FKT_ABI_VERSION 26
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -265,9 +265,10 @@ enum fkt_missed {
 	FKT_MISSED_RETURN = 9,
 	FKT_MISSED_HELD = 10, /* a call in a recorded call that could not be held (fkt_keep) */
 	FKT_MISSED_OWN = 11, /* FKT_FLAG_NOT_SELF */
+	FKT_MISSED_STACK = 12, /* a call whose stack was nearly used up, with no room for the frame that traces it */
 };
 
-#define FKT_MISSED_REASONS 12
+#define FKT_MISSED_REASONS 13
 
 #define FKT_RECORD_NAME_BYTES 48
 #define FKT_RECORD_FIELDS 64

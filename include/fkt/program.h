@@ -78,7 +78,11 @@ enum fkt_context {
 	FKT_CONTEXT_CPU = 3,
 	FKT_CONTEXT_LEVEL = 4, /* enum fkt_level */
 	FKT_CONTEXT_SINCE_START = 5, /* ticks since the recording's start, or the hit that began it */
-	FKT_CONTEXT_STACK_LEFT = 6, /* bytes between stack pointer and end of the stack */
+	/*
+	 * bytes between the end of the task's stack and its stack pointer when the function was entered, or at the
+	 * instruction, or where a tracepoint calls its probes; all bits set on another stack
+	 */
+	FKT_CONTEXT_STACK_LEFT = 6,
 	FKT_CONTEXT_FLAG = 7, /* 1 if the flag with the parameter's number is set, else 0 */
 	FKT_CONTEXT_CHANCE = 8, /* random number from 0 to parameter - 1 */
 	FKT_CONTEXT_TASK = 9, /* address of the current thread's name */
@@ -87,8 +91,9 @@ enum fkt_context {
 	FKT_CONTEXT_FILE = 11,
 	FKT_CONTEXT_TASK_FLAG = 12, /* 1 if the current thread's flag with the parameter's number is set, else 0 */
 	/*
-	 * The smallest FKT_CONTEXT_STACK_LEFT at earlier reads of this context in the recording; all bits set: none.
-	 * CPUs that read it at the same time may get the same value.
+	 * The smallest FKT_CONTEXT_STACK_LEFT of the recording's earlier hits whose program read this context and kept
+	 * them; all bits set: none. 0 for functions that are called to handle another hit. CPUs that read it at the
+	 * same time may get the same value.
 	 */
 	FKT_CONTEXT_LOWEST_STACK = 13,
 	FKT_CONTEXTS = 14,

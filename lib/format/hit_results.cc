@@ -34,6 +34,7 @@ constexpr Reason kReasons[] = {
     {"return", "never returned"},
     {"held", "callees of recorded calls for which there was no room"},
     {kMissedOwn, "of fkt_record and the module's own threads"},
+    {"stack", "their stack was nearly used up"},
 };
 
 Json json_of(const Hits& hits) {

@@ -122,6 +122,11 @@ load_calls() {
     calls_loaded || insmod "${FKT_KO%fkt.ko}fkt_calls.ko"
     open_before=$(open_calls)
 }
+# load_called PARAMETER...: loads tests/vm/modules/called.c, which begins to trace.
+load_called() {
+    insmod "${FKT_KO%/module/fkt.ko}/tests/vm/modules/called.ko" "$@" || return
+    echo 1 >/sys/module/called/parameters/begin || { rmmod called; return 1; }
+}
 load_records() { [[ -d /sys/module/fkt_records ]] || insmod "${FKT_KO%fkt.ko}fkt_records.ko"; }
 unload_calls() { ! calls_loaded || { [[ $(open_calls) -eq 0 ]] && rmmod fkt_calls; }; }
 # No more calls are open than when the case called load_calls.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Traces calls by fkt_calls.ko alone, for tests/vm/cases/calls: of its own functions, whose numbers of calls, results
- * and shortest durations are known, and of kernel functions that are named. While it is loaded the calls are counted;
- * /sys/module/called/parameters/counts shows a line for each function: "NAME CALLS SHORTEST_US LONGEST_US RESULT".
+ * and shortest durations are known, and of kernel functions that are named. From a write to the parameter `begin` on the
+ * calls are counted; /sys/module/called/parameters/counts shows a line for each function: "NAME CALLS SHORTEST_US
+ * LONGEST_US RESULT".
  *
  * With a frame that keeps words, all of them are filled at the entry and compared at the return; with one that keeps
  * the arguments, these are compared with the result. The line "kept" says how many calls' words were wrong, and how
@@ -12,6 +13,7 @@
  * stepped back or the machine slept; they are in no other line.
  *
  *   insmod called.ko rounds=100 functions=hrtimer_nanosleep,do_nanosleep shortest_us=0 frame=1
+ *   echo 1 >/sys/module/called/parameters/begin
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -86,6 +88,8 @@ static const unsigned int kept_words[FKT_CALLS_FRAMES] = {
 	[FKT_CALLS_FEW] = FKT_CALLS_FEW_WORDS,
 	[FKT_CALLS_SOME] = FKT_CALLS_SOME_WORDS,
 	[FKT_CALLS_MANY] = FKT_CALLS_MANY_WORDS,
+	[FKT_CALLS_TASK_FEW] = FKT_CALLS_FEW_WORDS,
+	[FKT_CALLS_TASK_SOME] = FKT_CALLS_SOME_WORDS,
 	[FKT_CALLS_TASK_MANY] = FKT_CALLS_MANY_WORDS,
 };
 
@@ -120,8 +124,10 @@ static bool notrace keep_arguments(const u64 *arguments, u64 *kept, unsigned lon
 	return true;
 }
 
-static void notrace count(const struct fkt_plain_call *plain, u64 ticks, u64 now)
+static void notrace count(u64 unused, u64 ticks, u64 now)
 {
+	const struct fkt_plain_call *plain = FKT_CALL_ON_STACK();
+
 	if (now > rdtsc())
 		atomic64_inc(&broken);
 	count_call(&plain->call, ticks, plain->body);
@@ -144,17 +150,17 @@ static void notrace check_task(u64 ticks, unsigned long body, const struct fkt_c
 		busy_on_cpu = min(busy_on_cpu, on_cpu);
 }
 
-static void notrace count_kept(const struct fkt_call *call, u64 ticks, unsigned long body, const u64 *kept,
+static void notrace count_kept(const struct fkt_call *call, u64 ticks, const unsigned long *body, const u64 *kept,
 			       const struct fkt_call_task *task)
 {
 	unsigned int i;
 
 	if (frame >= FKT_CALLS_TASK && !(ticks >> FKT_CALLS_TICK_BITS))
-		check_task(ticks, body, task);
+		check_task(ticks, *body, task);
 	for (i = 0; i < kept_words[frame]; i++)
 		if (kept[i] != kept_word(kept[0], i))
 			atomic64_inc(&broken);
-	count_call(call, ticks, body);
+	count_call(call, ticks, *body);
 }
 
 /* Whether these are the arguments of the call that has this result. */
@@ -175,8 +181,10 @@ static bool notrace belong(const u64 *arguments, const struct fkt_call *call, un
 	return true;
 }
 
-static void notrace count_arguments(const struct fkt_arguments_call *call, u64 ticks, u64 now)
+static void notrace count_arguments(u64 unused, u64 ticks, u64 now)
 {
+	const struct fkt_arguments_call *call = FKT_CALL_ON_STACK();
+
 	if (now > rdtsc() || !belong(call->arguments, &call->call, call->body))
 		atomic64_inc(&broken);
 	count_call(&call->call, ticks, call->body);
@@ -361,12 +369,49 @@ static int find(const char *name)
 	return 0;
 }
 
-static int __init called_init(void)
+static int begin(void)
 {
 	unsigned long plan_functions[MOST];
 	struct fkt_calls_plan plan = {
 		.record = count, .record_arguments = count_arguments, .ask = keep_arguments, .record_kept = count_kept,
 	};
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < called_n; i++)
+		plan_functions[i] = called[i].function;
+	plan.frames[frame].functions = plan_functions;
+	plan.frames[frame].count = called_n;
+	plan.frames[frame].shortest = to_ticks(shortest_us);
+	plan.threads = 1 << 16;
+	since = rdtsc();
+	err = fkt_calls_begin(&plan);
+	if (err)
+		return err;
+	WRITE_ONCE(is_traced, true);
+	err = run();
+	if (!err)
+		return 0;
+	WRITE_ONCE(is_traced, false);
+	fkt_calls_end();
+	return err;
+}
+
+/* Writing begins to trace: the functions of a module that is still being loaded are not traced. */
+static int set_begin(const char *text, const struct kernel_param *unused)
+{
+	return is_traced ? -EBUSY : begin();
+}
+
+static const struct kernel_param_ops begin_ops = { .set = set_begin };
+module_param_cb(begin, &begin_ops, NULL, 0200);
+
+/* Begins while the module is being loaded. */
+static bool early;
+module_param(early, bool, 0444);
+
+static int __init called_init(void)
+{
 	unsigned int i;
 	int err;
 
@@ -377,33 +422,15 @@ static int __init called_init(void)
 		if (err)
 			return err;
 	}
-	for (i = 0; i < called_n; i++)
-		plan_functions[i] = called[i].function;
-	if (frame >= FKT_CALLS_FRAMES)
-		return -EINVAL;
-	plan.frames[frame].functions = plan_functions;
-	plan.frames[frame].count = called_n;
-	plan.frames[frame].shortest = to_ticks(shortest_us);
-	plan.threads = 1 << 16;
-	err = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "called");
-	if (err)
-		return err;
-	since = rdtsc();
-	err = fkt_calls_begin(&plan);
-	if (!err) {
-		WRITE_ONCE(is_traced, true);
-		err = run();
-		if (err)
-			fkt_calls_end();
-	}
-	if (err)
-		unregister_nmi_handler(NMI_LOCAL, "called");
-	return err;
+	if (early)
+		return begin();
+	return frame < FKT_CALLS_FRAMES ? register_nmi_handler(NMI_LOCAL, on_nmi, 0, "called") : -EINVAL;
 }
 
 static void __exit called_exit(void)
 {
-	fkt_calls_end();
+	if (is_traced)
+		fkt_calls_end();
 	unregister_nmi_handler(NMI_LOCAL, "called");
 }
 

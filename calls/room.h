@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How much of the stack is left, for frames that are put on it (frames.h). */
+#ifndef FKT_CALLS_ROOM_H
+#define FKT_CALLS_ROOM_H
+
+#include <linux/types.h>
+
+void fkt_room_init(void);
+bool fkt_room_on_stack(unsigned int words);
+
+#endif /* FKT_CALLS_ROOM_H */
