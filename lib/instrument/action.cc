@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/base/suggest.h"
-#include "lib/instrument/scanner.h"
+#include "lib/instrument/line_scanner.h"
 
 namespace fkt {
 namespace {
@@ -44,7 +44,7 @@ Error no_action(std::string_view word, std::size_t column) {
                                did_you_mean(word, names));
 }
 
-Result<FieldPath> take_path(Scanner& scanner, const char* what) {
+Result<FieldPath> take_path(LineScanner& scanner, const char* what) {
   const std::size_t column = scanner.column();
   const std::string_view text = scanner.take_until(",()");
   if (text.empty()) return scanner.expected(what);
@@ -52,7 +52,7 @@ Result<FieldPath> take_path(Scanner& scanner, const char* what) {
 }
 
 // Parses "(VALUE, WIDTH)" behind "linear".
-Status linear(Scanner& scanner, Action& action) {
+Status linear(LineScanner& scanner, Action& action) {
   Result<FieldPath> value = take_path(scanner, "a value (as duration)");
   if (!value) return value.error();
   action.value = std::move(*value);
@@ -64,7 +64,7 @@ Status linear(Scanner& scanner, Action& action) {
 }
 
 // Parses "(VALUE[, by KEY])" or "(linear(VALUE, WIDTH)[, by KEY])".
-Status histogram(Scanner& scanner, Action& action) {
+Status histogram(LineScanner& scanner, Action& action) {
   if (!scanner.take('(')) return scanner.expected("\"(\" and a value (as duration)");
   Result<FieldPath> value = take_path(scanner, "a value (as duration)");
   if (!value) return value.error();
@@ -85,7 +85,7 @@ Status histogram(Scanner& scanner, Action& action) {
   return Done{};
 }
 
-Status name(Scanner& scanner, Action& action) {
+Status name(LineScanner& scanner, Action& action) {
   const char* const what =
       action.kind == Action::Kind::handler ? "the handler's name" : "the flag's name";
   const std::size_t where = scanner.column();
@@ -115,7 +115,7 @@ std::string_view action_name(Action::Kind kind) {
 }
 
 Result<Action> parse_action(std::string_view text, std::size_t column) {
-  Scanner scanner(text, column);
+  LineScanner scanner(text, column);
   Action action;
   action.column = scanner.column();
   const std::string_view word = scanner.take_word();

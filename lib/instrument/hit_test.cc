@@ -10,8 +10,8 @@
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
 #include "lib/format/clocks.h"
+#include "lib/instrument/line_scanner.h"
 #include "lib/instrument/registers.h"
-#include "lib/instrument/scanner.h"
 #include "lib/query/comparison.h"
 
 namespace fkt {

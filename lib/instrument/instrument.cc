@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/instrument/scanner.h"
+#include "lib/instrument/line_scanner.h"
 
 namespace fkt {
 namespace {
@@ -89,7 +89,7 @@ Result<Parts> cut(std::string_view text) {
 
 class ValueParser {
  public:
-  ValueParser(Scanner& scanner, std::vector<FetchedValue>& values)
+  ValueParser(LineScanner& scanner, std::vector<FetchedValue>& values)
       : scanner_(scanner), values_(values) {}
 
   // Parses "(VALUE, ...) ret", both of which may be missing.
@@ -169,12 +169,12 @@ class ValueParser {
     return Done{};
   }
 
-  Scanner& scanner_;
+  LineScanner& scanner_;
   std::vector<FetchedValue>& values_;
 };
 
 Status parse_place_part(Part part, Instrument& instrument) {
-  Scanner scanner(part.text, part.column);
+  LineScanner scanner(part.text, part.column);
   const std::size_t column = scanner.column();
   Result<Place> place = parse_place(scanner.take_until("("), column);
   if (!place) return place.error();
@@ -184,7 +184,7 @@ Status parse_place_part(Part part, Instrument& instrument) {
 
 // Parses "as begin KIND by VALUE on VALUE".
 Status parse_async(Part part, Instrument& instrument) {
-  Scanner scanner(part.text, part.column);
+  LineScanner scanner(part.text, part.column);
   AsyncPart async;
   async.column = part.column;
   scanner.take_word();

@@ -10,7 +10,7 @@
 #include "lib/base/suggest.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/layer_mask.h"
-#include "lib/instrument/scanner.h"
+#include "lib/instrument/line_scanner.h"
 
 namespace fkt {
 namespace {
@@ -103,7 +103,7 @@ class LayerFileParser {
   }
 
   Status take_layer(const std::string& line) {
-    Scanner scanner(line, 1);
+    LineScanner scanner(line, 1);
     const std::size_t column = scanner.column();
     const std::string_view name = scanner.take_until("");
     if (has_layer_ || !file_.lines.empty()) {

@@ -7,7 +7,7 @@
 
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
-#include "lib/instrument/scanner.h"
+#include "lib/instrument/line_scanner.h"
 #include "lib/query/expression.h"
 
 namespace fkt {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lib/instrument/scanner.h"
+#include "lib/instrument/line_scanner.h"
 
 namespace fkt {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lib/base/suggest.h"
-#include "lib/instrument/scanner.h"
+#include "lib/instrument/line_scanner.h"
 #include "lib/query/expression.h"
 
 namespace fkt {

@@ -16,10 +16,11 @@ inline std::string in_quotes(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
-class Scanner {
+// Takes the pieces of a line one after the other.
+class LineScanner {
  public:
   // column: of the text's first character.
-  Scanner(std::string_view text, std::size_t column) : text_(text), first_column_(column) {}
+  LineScanner(std::string_view text, std::size_t column) : text_(text), first_column_(column) {}
 
   // Column of the current position.
   std::size_t column() {
