@@ -92,9 +92,12 @@ int print_diff(const Options& options) {
       return fail(usage("--per-second: how long " + *file + " took is not known"));
     }
   }
-  std::vector<DiffRow> rows = function_diff(*before, *after);
+  std::vector<DiffRow> rows =
+      function_diff(*before, *after, request->per_second ? DiffBy::rates : DiffBy::sums);
   if (rows.size() > request->most) rows.resize(request->most);
+  const std::vector<Unlike> differences = unlike(*before, *after);
   const DiffReport report{rows,
+                          differences,
                           {request->old_file, before->duration()},
                           {request->new_file, after->duration()},
                           request->unit,
@@ -105,6 +108,9 @@ int print_diff(const Options& options) {
     report.json(out);
   } else if (options.has("csv")) {
     report.csv(out);
+    for (const Unlike& one : differences) {
+      warn("unlike " + one.what + ": old " + one.before + ", new " + one.after);
+    }
   } else {
     report.text(out);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "lib/base/time_format.h"
@@ -85,7 +86,17 @@ std::optional<RankTest> rank_test(const Histogram& first, const Histogram& secon
   return test;
 }
 
-std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& after) {
+double count_test(std::uint64_t first, std::uint64_t second, double ratio) {
+  // The square root of such a count, shifted a little, is nearly normal with deviation 1/2
+  // (Anscombe).
+  const auto root = [](std::uint64_t count) {
+    return std::sqrt(static_cast<double>(count) + 0.375);
+  };
+  const double z = 2 * (root(second) - std::sqrt(ratio) * root(first)) / std::sqrt(1 + ratio);
+  return std::erfc(std::abs(z) / std::sqrt(2.0));
+}
+
+std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& after, DiffBy by) {
   const auto old_ones = functions(before), new_ones = functions(after);
   const double scale = after.ticks_per_second() / before.ticks_per_second();
   std::map<std::string, DiffRow> rows;
@@ -104,16 +115,24 @@ std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& a
       tests++;
     }
   }
+  const double longer = by == DiffBy::sums ? 1
+                                           : static_cast<double>(*after.duration()) /
+                                                 static_cast<double>(*before.duration());
   std::vector<DiffRow> result;
   for (auto& [name, row] : rows) {
     row.name = name;
     row.extra = extra_time(row);
+    row.change = static_cast<std::int64_t>(row.after.time - row.before.time);
     // Bonferroni correction: with as many tests as there are rows, some small p arise by chance.
     row.significant = row.p && *row.p * tests < kLevel && differ(row);
+    row.count_p = count_test(row.before.count, row.after.count, longer);
+    row.count_significant = row.count_p * static_cast<double>(rows.size()) < kLevel;
     result.push_back(std::move(row));
   }
-  std::stable_sort(result.begin(), result.end(),
-                   [](const DiffRow& x, const DiffRow& y) { return x.extra > y.extra; });
+  const auto growth = [longer](const DiffRow& row) {
+    return static_cast<double>(row.after.time) - longer * static_cast<double>(row.before.time);
+  };
+  std::ranges::stable_sort(result, std::greater{}, growth);
   return result;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Comparison of two recordings (or KFT logs), function by function: what became slower.
+// Comparison of two recordings (or KFT logs), function by function: what became slower, and what is
+// done more often.
 //
 // Durations are compared by ranks (test of Mann and Whitney, with its correction for ties), because
 // they are far from normally distributed: a few calls that slept outweigh thousands that did not.
@@ -22,14 +23,17 @@ struct DiffRow {
   };
   std::string name;
   Side before, after;
-  // Time that the new calls took more than as many old calls would have (ns). For a function that
-  // only one side has: all its time, negative if it is the old side.
-  std::int64_t extra = 0;
+  // Change of the time of all calls (ns), and the part of it that is not due to their number: the
+  // time that the new calls took more than as many old calls would have. For a function that only
+  // one side has: all its time, negative if it is the old side.
+  std::int64_t change = 0, extra = 0;
   // slower: probability that a new call takes longer than an old one; 0.5: no difference. p:
   // probability of a difference at least this large by chance. Nothing if either side has too few
   // calls.
   std::optional<double> slower, p;
   bool significant = false;
+  double count_p = 1;  // probability of so different numbers of calls, if they came by chance alone
+  bool count_significant = false;
 };
 
 // Smallest number of calls on each side for which the test's normal approximation holds.
@@ -46,7 +50,15 @@ struct RankTest {
 // values.
 std::optional<RankTest> rank_test(const Histogram& first, const Histogram& second, double scale);
 
-// Compares two sources that have been read. The row with the most extra time comes first.
-std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& after);
+// Returns the probability that two counts, each of events that come by chance, differ at least so
+// much. ratio: how many of the second are expected for one of the first.
+double count_test(std::uint64_t first, std::uint64_t second, double ratio);
+
+// What is compared of the two: all calls, or those per second; for the latter both durations must
+// be known.
+enum class DiffBy { sums, rates };
+
+// Compares two sources that have been read. The row whose time has grown most comes first.
+std::vector<DiffRow> function_diff(const CallSource& before, const CallSource& after, DiffBy by);
 
 }  // namespace fkt

@@ -79,7 +79,7 @@ void write_lengths(TextWriter& out, const DiffReport& report) {
   };
   length("Recorded: old ", report.before);
   length(", new ", report.after);
-  out.put(report.per_second ? "; calls and extra time per second\n\n"
+  out.put(report.per_second ? "; calls, change and extra time per second\n\n"
                             : "; --per-second compares rates\n\n");
 }
 
@@ -123,9 +123,16 @@ Table diff_table(const DiffReport& report) {
   ticks(
       "", "new_p50", [](const Row& row) { return row.after.p50; }, In::kData);
   table.add({.title = "Change", .width = kTime + 1, .in = In::kText}, change);
+  table.add({.title = "Total change", .key = "total_change", .width = kTime + 1, .in = counts_in},
+            [](const Row& row) { return SignedTicks{row.change}; });
   table.add({.title = "Extra time", .key = "extra", .width = kTime + 1, .in = counts_in},
             [](const Row& row) { return SignedTicks{row.extra}; });
   if (rates) {
+    table.add({.title = "Change/s", .width = kTime + 1, .in = In::kText}, [&](const Row& row) {
+      const double old_time = *rate(static_cast<double>(row.before.time), report.before);
+      const double new_time = *rate(static_cast<double>(row.after.time), report.after);
+      return SignedTicks{std::llround(new_time - old_time)};
+    });
     table.add({.title = "Extra/s", .width = kTime + 1, .in = In::kText}, [&](const Row& row) {
       // Functions that only the old recording has: rate of the old recording.
       const DiffSide& of = row.after.whole == 0 ? report.before : report.after;
@@ -137,20 +144,44 @@ Table diff_table(const DiffReport& report) {
             [](const Row& row) { return row.slower ? Cell(share(*row.slower)) : Cell(kUnknown); });
   table.add({.title = "p", .width = kShare + 1, .in = In::kText},
             [](const Row& row) { return probability(row.p); });
-  table.add({.left = true, .separated = true, .in = In::kText},
-            [](const Row& row) { return row.significant ? Cell(std::string("*")) : Cell(kBlank); });
+  table.add({.left = true, .separated = true, .in = In::kText}, [](const Row& row) {
+    const std::string marks =
+        std::string(row.significant ? "*" : "") + (row.count_significant ? "#" : "");
+    return marks.empty() ? Cell(kBlank) : Cell(marks);
+  });
   table.add({.key = "slower_share", .in = In::kData},
             [](const Row& row) { return optional_decimal(row.slower); });
   table.add({.key = "p_value", .in = In::kData},
             [](const Row& row) { return optional_decimal(row.p); });
   table.add({.key = "significant", .in = In::kData},
             [](const Row& row) { return row.significant; });
+  table.add({.key = "count_p_value", .in = In::kData}, [](const Row& row) {
+    return Decimal{row.count_p, 6};
+  });
+  table.add({.key = "count_significant", .in = In::kData},
+            [](const Row& row) { return row.count_significant; });
+  return table;
+}
+
+TableOf<Unlike> unlike_table(const std::vector<Unlike>& differences) {
+  TableOf<Unlike> table(differences);
+  const auto column = [&](const char* title, std::string_view key, auto value) {
+    table.add({.title = title, .key = key, .left = true, .separated = true, .fitted = true},
+              [value](const Unlike& one) { return one.*value; });
+  };
+  column("Unlike", "what", &Unlike::what);
+  column("Old", "old", &Unlike::before);
+  column("New", "new", &Unlike::after);
   return table;
 }
 
 }  // namespace
 
 void DiffReport::text(TextWriter& out) const {
+  if (!differences.empty()) {
+    write_text(out, unlike_table(differences), format(unit));
+    out.put('\n');
+  }
   write_lengths(out, *this);
   write_text(out, diff_table(*this), format(unit));
 }
@@ -162,6 +193,7 @@ void DiffReport::json(TextWriter& out) const {
   report.text("new", after.name);
   report.optional_ticks("old_duration", before.duration);
   report.optional_ticks("new_duration", after.duration);
+  report.rows("unlike", unlike_table(differences), JsonRows::joined, true);
   report.rows("changes", diff_table(*this), JsonRows::on_lines, true);
 }
 

@@ -19,8 +19,19 @@ struct DiffSide {
   std::optional<std::uint64_t> duration;  // how long was recorded (ns); nothing: not known
 };
 
+// Something that the two recordings do not have in common, so that their figures may differ for
+// that reason.
+struct Unlike {
+  std::string what;           // "layers"
+  std::string before, after;  // what only this side has
+};
+
+// Compares what was recorded, where, and how much of it was lost.
+std::vector<Unlike> unlike(const CallSource& before, const CallSource& after);
+
 struct DiffReport {
   const std::vector<DiffRow>& rows;
+  const std::vector<Unlike>& differences;
   DiffSide before, after;
   TimeUnit unit;
   bool per_second = false;  // text: rates instead of sums; needs both durations
