@@ -143,8 +143,9 @@ enum class Outcome : std::uint8_t {
   in_gap,         // hidden by lost events
   never_returns,  // exit, exit_group, rt_sigreturn
   fork_return,    // the child's side of a fork
+  refused,        // a system call that a filter or a tracer ended before its entry is recorded
 };
-inline constexpr std::size_t kOutcomes = 6;
+inline constexpr std::size_t kOutcomes = 7;
 
 // Statistics of one type of span; times in ticks.
 struct SpanStats {

@@ -144,7 +144,8 @@ inline void SpanTracker::end(const Meaning& meaning, const Event& event, TaskInd
   TaskSpans& task = place.task;
   const auto [span, stack, ticks] = Stacks::end(meaning, event, place, *this);
   if (span == nullptr) {
-    exit_without_entry(type_of_end(meaning, event, meaning.value(event)), task, selected, step);
+    exit_without_entry(type_of_end(meaning, event, meaning.value(event)), is_syscall(meaning.kind),
+                       task, selected, step);
   } else {
     step.closed = true;
     step.type = span->type;
@@ -179,16 +180,21 @@ TypeIndex SpanTracker::type_of_end(const Meaning& meaning, const Event& event,
   return types_.of(meaning.kind, meaning.begin, meaning.begin);
 }
 
-void SpanTracker::exit_without_entry(TypeIndex type, TaskSpans& task, bool selected,
+void SpanTracker::exit_without_entry(TypeIndex type, bool is_call, TaskSpans& task, bool selected,
                                      SpanStep& step) {
   if (type != kNoType) {
     if (selected) profile_.exit_alone(type, Outcome::no_entry);
     return;
   }
   if (task.mode == Mode::unknown) step.resolved = CpuState::system;
+  // Seccomp and tracers come before the entry's event; after a signal that they send, the call's
+  // number stands for its result.
+  step.refused = is_call && task.mode == Mode::user && !task.gap && !task.from_fork;
   if (!selected) return;
   if (task.from_fork) return profile_.exit_alone(task.fork_type, Outcome::fork_return);
-  profile_.exit_alone(kNoType, task.gap ? Outcome::in_gap : Outcome::no_entry);
+  profile_.exit_alone(kNoType, step.refused ? Outcome::refused
+                               : task.gap   ? Outcome::in_gap
+                                            : Outcome::no_entry);
 }
 
 inline void SpanTracker::point(const Event& event, TaskIndex running, const Stacks::Position& place,

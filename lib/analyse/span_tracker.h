@@ -35,6 +35,7 @@ struct SpanStep {
   bool closed = false;  // it ended a span whose begin is in the recording:
   TypeIndex type = kNoType;
   std::uint64_t duration = 0;  // ticks
+  bool refused = false;        // the return of a system call that never began (Outcome::refused)
   // User or system: the task's mode up to this event, if it was unknown before.
   CpuState resolved = CpuState::unknown;
   // It ended an asynchronous span (lib/analyse/async_spans.h) whose begin is in the recording: of
@@ -178,7 +179,8 @@ class SpanTracker {
   void end(const Meaning& meaning, const Event& event, TaskIndex running,
            const Stacks::Position& place, bool selected, SpanStep& step);
   TypeIndex type_of_end(const Meaning& meaning, const Event& event, std::uint64_t number);
-  void exit_without_entry(TypeIndex type, TaskSpans& task, bool selected, SpanStep& step);
+  void exit_without_entry(TypeIndex type, bool is_call, TaskSpans& task, bool selected,
+                          SpanStep& step);
   void fork(const Event& event, const TaskSpans& parent);
   // Adds `span`, which has left `stack`, to the span around it.
   static void add_to_around(const OpenSpan& span, Stack& stack);

@@ -39,12 +39,22 @@ void TaskCalls::end(const OpenSpan& call, Outcome outcome, const SpanPosition&) 
 
 void TaskCalls::add(const Event& event, const Analysis::Found& place) {
   const std::size_t ended = std::exchange(ended_, kNone);
+  if (place.step.refused && place.shown) {
+    Row& refused = row(place.task, kNoType);
+    refused.stats.entries++;
+    refused.stats.outcomes[static_cast<std::size_t>(Outcome::refused)]++;
+    return count_error(refused, event);
+  }
   if (ended == kNone || (analysis_.selection().dump_pid && !place.shown)) return;
   Row& row = rows_[ended];
   row.stats.entries++;
   row.stats.outcomes[static_cast<std::size_t>(Outcome::complete)]++;
   row.stats.total.add(place.step.duration);
   row.stats.times.add(place.step.duration);
+  count_error(row, event);
+}
+
+void TaskCalls::count_error(Row& row, const Event& event) const {
   const EventType* const type = analysis_.info().catalogue.find(event.id);
   const Field* const result = type != nullptr ? type->field(event, "ret") : nullptr;
   if (result == nullptr || result->type == FieldType::d) return;

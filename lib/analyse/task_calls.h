@@ -27,7 +27,7 @@ class TaskCalls : public SpanObserver {
   // One call of one task. Of `stats` only entries, outcomes, total and times are filled in.
   struct Row {
     TaskIndex task = kNoTask;
-    TypeIndex type = kNoType;
+    TypeIndex type = kNoType;  // kNoType: calls that were refused before they began
     SpanStats stats;
     std::map<std::int64_t, std::uint64_t> errors;  // how often each came back, by its negative
     std::uint64_t cut() const { return stats.entries - stats.total.count; }
@@ -52,6 +52,7 @@ class TaskCalls : public SpanObserver {
 
  private:
   Row& row(TaskIndex task, TypeIndex type);
+  void count_error(Row& row, const Event& event) const;
 
   const Analysis& analysis_;
   std::vector<Row> rows_;

@@ -42,6 +42,10 @@ std::shared_ptr<const Table> errors_table(const CallsRow& row) {
   return table;
 }
 
+std::string name_of(const CallsRow& row, const Analysis& analysis) {
+  return row.type == kNoType ? "[refused before it began]" : analysis.types()[row.type].name;
+}
+
 TableOf<CallsRow> task_calls_table(std::span<const CallsRow> rows, const Analysis& analysis) {
   constexpr std::size_t kCount = 8, kTime = 12;
   TableOf<CallsRow> table(rows);
@@ -50,9 +54,9 @@ TableOf<CallsRow> task_calls_table(std::span<const CallsRow> rows, const Analysi
   table.add({.key = "pid", .in = In::kData},
             [&](const CallsRow& row) { return std::uint64_t{analysis.tasks()[row.task].tid}; });
   table.add({.title = "  Call", .width = 24, .left = true, .fitted = true, .in = In::kText},
-            [&](const CallsRow& row) { return "  " + analysis.types()[row.type].name; });
+            [&](const CallsRow& row) { return "  " + name_of(row, analysis); });
   table.add({.key = "call", .in = In::kData},
-            [&](const CallsRow& row) { return analysis.types()[row.type].name; });
+            [&](const CallsRow& row) { return name_of(row, analysis); });
   table.add({.title = "Count", .key = "count", .width = kCount, .separated = true},
             [](const CallsRow& row) { return row.stats.total.count; });
   const auto ticks = [&](const char* title, std::string_view key, auto value) {

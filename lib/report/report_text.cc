@@ -100,7 +100,9 @@ Report::CallWidths Report::call_widths(std::size_t columns) {
 }
 
 void Report::call_name(std::string_view name, std::optional<std::uint16_t> id) {
-  out_.left(name, widths_.name);
+  TextWriter safe;
+  safe.escaped(name);
+  out_.left(safe.view(), widths_.name);
   if (widths_.code) code(id);
 }
 
@@ -241,6 +243,7 @@ void Report::calls() {
   alone(Outcome::in_gap, s_.losses.empty()
                              ? " of calls whose entry lies before a switch of the layers"
                              : " of calls whose entry was lost in a gap or lies before one");
+  alone(Outcome::refused, " of calls that seccomp refused, or a tracer skipped, before they began");
   alone(Outcome::fork_return, " in children of forks whose call is not known");
 }
 

@@ -407,9 +407,9 @@ std::string_view state_key(std::size_t state) {
 }
 
 std::string_view outcome_key(std::size_t outcome) {
-  static constexpr std::string_view kKeys[kOutcomes] = {"complete",        "entry_before",
-                                                        "no_exit_seen",    "across_gap",
-                                                        "does_not_return", "returns_in_child"};
+  static constexpr std::string_view kKeys[kOutcomes] = {
+      "complete",        "entry_before",     "no_exit_seen", "across_gap",
+      "does_not_return", "returns_in_child", "refused"};
   return kKeys[outcome];
 }
 

@@ -270,6 +270,9 @@ void check_views(const Trace& trace, bool at_once) {
     for (const TaskCalls::Row& row : task.rows) sums[row.type].add(row.stats);
   }
   CHECK_FALSE(sums.empty());
+  const auto refused = static_cast<std::size_t>(Outcome::refused);
+  CHECK(sums[kNoType].entries == first.profile().exits_alone()[refused]);
+  sums.erase(kNoType);
   for (const auto& [type, sum] : sums) {
     const SpanStats& all = first.profile().stats(type);
     if (is_called(first.types()[type].kind)) continue;  // some of them nest in interrupts

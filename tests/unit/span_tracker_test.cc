@@ -120,6 +120,27 @@ TEST_CASE("calls that the recording cuts have no duration") {
   CHECK(a.call("sys_getpid").total.count == 0);
 }
 
+TEST_CASE(
+    "returns of calls that seccomp refused are told from those that began before the recording") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_SYS_EXIT, 0);  // entry before the recording
+  b.event(0, T + 200, FKT_E_SYS_EXIT, 0xffffb3);
+  b.event(0, T + 300, FKT_E_SYS_ENTRY, kGetpid);
+  b.event(0, T + 310, FKT_E_SYS_EXIT, 7);
+  b.event(0, T + 400, FKT_E_SYS_EXIT, 0xffffb3);
+  b.lost(0, T + 500, T + 600, 3);
+  b.event(0, T + 700, FKT_E_SYS_EXIT, 0);  // its entry may be lost
+  const Analyzed a(b);
+  const auto alone = [&](Outcome outcome) {
+    return a.summary().exits_alone[static_cast<std::size_t>(outcome)];
+  };
+  CHECK(alone(Outcome::no_entry) == 1);
+  CHECK(alone(Outcome::refused) == 2);
+  CHECK(alone(Outcome::in_gap) == 1);
+  CHECK(a.report().find("2 returns of calls that seccomp refused") != std::string::npos);
+}
+
 TEST_CASE("interrupts at the edges are counted, not timed") {
   TraceBuilder b;
   b.pid(0, 42);

@@ -85,6 +85,17 @@ TEST_CASE("calls of each task: whole ones with their times, cut ones, errors by 
         "\"help, er\",43,sys_getpid,1,20,20,20,20,20,0,\r\n");
 }
 
+TEST_CASE(
+    "calls of each task: errors of calls that seccomp refused, whose entries there are none of") {
+  TraceBuilder b = two_callers();
+  b.event(1, T + 180, FKT_E_SYS_EXIT, returns(-77));
+  b.event(1, T + 190, FKT_E_SYS_EXIT, returns(-77));
+  CHECK(calls_csv(b, {.own = TaskChoice{43, {}}}) ==
+        "task,pid,call,count,total,average,p50,p99,max,cut,errors\r\n"
+        "\"help, er\",43,sys_getpid,1,20,20,20,20,20,0,\r\n"
+        "\"help, er\",43,[refused before it began],0,,,,,,2,EBADFD 2\r\n");
+}
+
 TEST_CASE("calls of each task: the selection of events and of a process counts") {
   TraceBuilder b = two_callers();
   CHECK(calls_csv(b, {.from = T + 250}) ==
