@@ -150,7 +150,7 @@ Result<Selection> selection_request(const Options& options, const char* needs_wi
     if (!is_task_name(text)) {
       const auto pid = parse_pid("--task", text);
       if (!pid) return pid.error();
-      selection.own = TaskChoice{*pid, {}};
+      selection.own = TaskChoice{*pid, text};
     }
   }
   if (options.has("-s") && !is_task_name(options.text("-s"))) {

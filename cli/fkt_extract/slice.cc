@@ -122,7 +122,7 @@ Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace
   } else {
     const auto pid = parse_pid("--task", text);
     if (!pid) return pid.error();
-    selection.own = TaskChoice{*pid, {}};
+    selection.own = TaskChoice{*pid, text};
   }
   return by_events(trace, stretches, selection, reading, "--task", text);
 }

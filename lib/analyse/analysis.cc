@@ -205,9 +205,10 @@ const Analysis::Found& Analysis::add(const Event& event) {
 bool Analysis::is_own(TaskIndex task) const {
   if (!selection_.own) return true;
   const auto& [pid, name] = *selection_.own;
-  if (pid != 0) return tasks_.belongs(task, pid);
+  if (pid != 0 && tasks_.belongs(task, pid)) return true;
   const TaskIndex leader = tasks_[task].leader;
-  return tasks_.name(task) == name || (leader != kNoTask && tasks_.name(leader) == name);
+  return is_meant(tasks_.name(task), name) ||
+         (leader != kNoTask && is_meant(tasks_.name(leader), name));
 }
 
 bool Analysis::takes_many() const {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lib/analyse/tasks.h"
+#include "lib/query/expression.h"
 #include "lib/read/event_merge.h"
 
 namespace fkt {
@@ -12,7 +13,7 @@ namespace {
 // Returns the number of the process if it has the name as well, else that of the thread.
 std::uint32_t number_of(const Tasks& tasks, TaskIndex task, std::string_view name) {
   const TaskIndex leader = tasks[task].leader;
-  return tasks[leader != kNoTask && tasks.name(leader) == name ? leader : task].tid;
+  return tasks[leader != kNoTask && is_meant(tasks.name(leader), name) ? leader : task].tid;
 }
 
 }  // namespace
@@ -21,7 +22,7 @@ NamedProcesses find_processes(const Trace& trace, std::string_view name, const R
   Tasks tasks(trace.info());
   std::set<std::uint32_t> once, at_last;
   const auto note = [&](TaskIndex task, std::set<std::uint32_t>& found) {
-    if (task == kNoTask || tasks[task].idle || tasks.name(task) != name) return;
+    if (task == kNoTask || tasks[task].idle || !is_meant(tasks.name(task), name)) return;
     found.insert(number_of(tasks, task, name));
   };
   for (TaskIndex task = 0; task < tasks.size(); task++) note(task, once);

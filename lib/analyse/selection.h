@@ -15,11 +15,11 @@
 
 namespace fkt {
 
-// A process, by its number or that of one of its threads, or all tasks with a name and the threads
-// of processes with that name.
+// A process, by its number or that of one of its threads, and all tasks with a name and the threads
+// of processes with that name, which may be a number too.
 struct TaskChoice {
-  std::uint32_t pid = 0;  // 0: by name
-  std::string name{};
+  std::uint32_t pid = 0;  // 0: by name alone
+  std::string name{};     // as typed (is_meant())
 };
 
 // What the user asked for.

@@ -77,7 +77,8 @@ std::vector<std::string> event_names(const TraceInfo& info) {
 // ide0".
 bool may_be_name(std::string_view text, const std::vector<std::string>& names) {
   const std::string_view first = text.substr(0, text.find(' '));
-  if (std::ranges::find(names, text) != names.end()) return true;
+  const auto is_it = [text](const std::string& name) { return is_meant(name, text); };
+  if (std::ranges::any_of(names, is_it)) return true;
   if (first != text) return std::ranges::find(names, first) != names.end();
   for (const std::string_view prefix : {"sys_", "sys32_"}) {
     std::uint64_t number = 0;

@@ -24,7 +24,7 @@ inline bool orders(Comparison c) {
 // Returns true if the text equals the value or fits its pattern, without applying the operator's
 // negation.
 inline bool same(Comparison c, std::string_view text, const Literal& value) {
-  return is_pattern(c) ? fits(text, value.text) : text == value.text;
+  return is_pattern(c) ? fits(text, value.text) : is_meant(text, value.text);
 }
 // Compares a text with a literal.
 inline bool compare(Comparison c, std::string_view text, const Literal& value) {

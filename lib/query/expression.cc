@@ -212,7 +212,9 @@ Status check_time_has_unit(const ExpressionNode& node) {
                                           "ms, " + bare + "s, " + bare + "cycles");
 }
 
-bool fits(std::string_view text, std::string_view pattern) {
+namespace {
+
+bool fits_as_it_is(std::string_view text, std::string_view pattern) {
   std::size_t t = 0, p = 0;
   // The last `*`, and where the text that it matches ends.
   std::size_t star = pattern.npos, from = 0;
@@ -232,6 +234,17 @@ bool fits(std::string_view text, std::string_view pattern) {
   }
   while (p < pattern.size() && pattern[p] == '*') p++;
   return p == pattern.size();
+}
+
+}  // namespace
+
+bool is_meant(std::string_view name, std::string_view typed) {
+  return name == typed || (typed.find("\\x") != typed.npos && name == unescaped(typed));
+}
+
+bool fits(std::string_view text, std::string_view pattern) {
+  return fits_as_it_is(text, pattern) ||
+         (pattern.find("\\x") != pattern.npos && fits_as_it_is(text, unescaped(pattern)));
 }
 
 // Recursive descent with one token of look-ahead, and one function per line of the grammar. Each

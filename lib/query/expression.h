@@ -76,8 +76,12 @@ class Expression {
   std::vector<ExpressionNode> nodes_;
 };
 
+// Returns whether somebody who typed this means the name: as it is, or as a terminal shows it
+// (TextWriter::escaped()).
+bool is_meant(std::string_view name, std::string_view typed);
+
 // Returns true if the whole `text` fits the pattern: `*` stands for any number of characters, `?`
-// for one.
+// for one. What else is in it may be typed as for is_meant().
 bool fits(std::string_view text, std::string_view pattern);
 
 // Returns true for the characters of names: letters, digits and the underscore.
