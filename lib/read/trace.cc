@@ -158,6 +158,12 @@ class Opener {
       if (section.header.type == FKT_SEC_GROUPS) tables.groups = section;
       if (section.header.type == FKT_SEC_TOTALS && good) data_.integrity.finished = true;
     }
+    // Two recordings that were appended to one file; behind the tail, a disk may have anything
+    // else.
+    const ByteView behind = subview(file_, tail.end, sizeof(fkt_file_header));
+    if (behind.size() == sizeof(fkt_file_header) && check_file_magic(behind)) {
+      data_.note("another recording follows at " + hex(tail.end) + ", which is not read");
+    }
     if (tail.cut_off > 0) {
       data_.integrity.truncated_bytes = tail.cut_off;
       data_.note("the file ends within its tail, in the section at offset " + hex(tail.end));

@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "lib/base/text.h"
 #include "lib/read/damage.h"
 #include "lib/read/event_merge.h"
 #include "lib/read/programs_file.h"
@@ -437,4 +438,18 @@ TEST_CASE("sections that no recorder writes") {
   const std::string deep = R"({"x":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   const Result<Trace> nested = opened(FKT_SEC_TOTALS, deep);
   CHECK((!nested || !nested->info().totals));
+}
+
+TEST_CASE("a second recording behind the first one is told of") {
+  Bytes two = two_cpus(20).finish();
+  const std::size_t size = two.size();
+  const Bytes other = two_cpus(30).finish();
+  two.insert(two.end(), 64, std::byte{0xa5});  // as behind a recording on a disk
+  CHECK(fkt::damage_of(opened(two)).empty());
+  two.resize(size);
+  two.insert(two.end(), other.begin(), other.end());
+  const Trace trace = opened(two);
+  CHECK(walk(trace).events == 40);
+  CHECK(fkt::damage_of(trace).find("another recording follows at " + fkt::hex(size)) !=
+        std::string::npos);
 }
