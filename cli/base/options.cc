@@ -219,18 +219,23 @@ std::size_t Options::options_end(const std::vector<std::string>& words) const {
 }
 
 // Joins "--slowest 5 sys_read" into the single word "--slowest=5 sys_read", a form that the user
-// may also type. If words are missing, the parser reports the error.
-void Options::join_pairs(std::vector<std::string>& words) const {
+// may also type. If words are missing at the end, the parser reports the error.
+Status Options::join_pairs(std::vector<std::string>& words) const {
   for (std::size_t i = 0; i + 2 < words.size() && words[i] != "--"; ++i) {
     if (!words[i].starts_with("--") ||
         std::ranges::find(two_words_, words[i].substr(2)) == two_words_.end() ||
         words[i + 1].find(' ') != std::string::npos) {
       continue;
     }
+    const std::string& second = words[i + 2];
+    if (second.starts_with("--") && find(second.substr(2, second.find('=') - 2)) != nullptr) {
+      return usage(words[i] + ": two words belong behind it, before " + second);
+    }
     words[i] += '=' + words[i + 1] + ' ' + words[i + 2];
     const auto next = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
     words.erase(next, next + 2);
   }
+  return Done{};
 }
 
 Error Options::unknown_option(const std::string& name) const {
@@ -251,7 +256,8 @@ Status Options::parse_words(std::vector<std::string> words) {
   po::positional_options_description positions;
   positions.add("arguments", -1);
 
-  join_pairs(words);
+  const Status joined = join_pairs(words);
+  if (!joined) return joined.error();
   std::vector<std::string> rest;
   if (command_) {
     auto end =

@@ -67,7 +67,7 @@ class Options {
   const boost::program_options::option_description* find(const std::string& name) const;
   Status parse_words(std::vector<std::string> words);
   std::size_t options_end(const std::vector<std::string>& words) const;
-  void join_pairs(std::vector<std::string>& words) const;
+  Status join_pairs(std::vector<std::string>& words) const;
   Error unknown_option(const std::string& name) const;
   std::string help() const;
 

@@ -18,7 +18,7 @@ Terminal terminal(int fd) {
   // Any value but the empty one counts (https://no-color.org).
   const char* const no_colour = std::getenv("NO_COLOR");
   const char* const name = std::getenv("TERM");
-  const bool dumb = name == nullptr || std::string_view(name) == "dumb";
+  const bool dumb = name == nullptr || *name == '\0' || std::string_view(name) == "dumb";
   found.colour = !dumb && (no_colour == nullptr || *no_colour == '\0');
   return found;
 }

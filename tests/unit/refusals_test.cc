@@ -114,6 +114,8 @@ TEST_CASE("fkt_print says what is wrong with what was typed") {
         "--window: " + no_time + "or cycles (as 12000cycles)"},
        {{"--top", "1", "--slowest", "3", "sys_*", find},
         "--top: not for --slowest, whose first word is the number of rows"},
+       {{"--slowest", "3", "--json", "sys_*", find},
+        "--slowest: two words belong behind it, before --json"},
        {{"--top", "0", "--diff", find, find}, "--top: \"0\" is not a number from 1 to 1000000"}});
 }
 
