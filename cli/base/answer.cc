@@ -22,7 +22,7 @@ bool answer_is_quick(const Trace& trace) {
 std::string answer_hint(const std::string& file) {
   TextWriter line;
   line.put("fkt_print --summary ");
-  line.escaped(shell_word(file));
+  line.put(shell_word(file));
   line.put(" shows where the time went; of so many events it takes a while\n");
   return line.take();
 }

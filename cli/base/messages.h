@@ -25,7 +25,10 @@ Error usage(std::string message);
 // Ignores SIGPIPE, so that a write to a closed pipe fails with EPIPE: `fkt_print | head` is not an
 // error.
 void ignore_sigpipe();
-// Writes all of `text` to stdout. Returns false when the reader of stdout has closed the pipe.
+// Writes all of `text` to stdout. Returns false when the reader of stdout has closed the pipe. CSV
+// has names as they are: on a terminal what is not harmless in them is escaped.
 Result<bool> put(std::string_view text);
+// The same for lines for a person, in which names are not escaped yet.
+Result<bool> put_lines(std::string_view text);
 
 }  // namespace fkt::cli

@@ -5,10 +5,12 @@
 
 #include <cstdio>
 
+#include "lib/base/text.h"
+
 namespace fkt::cli {
 
 Progress::Progress(std::string what)
-    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : what_(printable(what)), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
   if (shown_) std::fputs("\r\033[K", stderr);

@@ -23,12 +23,12 @@ void put_finding(TextWriter& out, const doctor::Finding& finding) {
   static constexpr const char* kVerdicts[] = {"ok      ", "note    ", "BLOCKED "};
   out.put(kVerdicts[static_cast<std::size_t>(finding.verdict)]);
   out.left(finding.what, kWhatWidth);
-  out.escaped(finding.found);
+  out.message(finding.found);
   out.put('\n');
   if (finding.remedy.empty()) return;
   out.fill(8 + kWhatWidth);
   out.put("-> ");
-  out.escaped(finding.remedy);
+  out.message(finding.remedy);
   out.put('\n');
 }
 

@@ -92,14 +92,15 @@ int run(const Words& words, pid_t recorder) {
     if (shown.empty())
       cli::warn("no instrument counts: only \"do count\" and \"do histogram(...)\" do");
   }
-  if (words.command == Command::save && words.name == "-") {
+  const bool is_file = words.command == Command::save && words.name == "-";
+  if (is_file) {
     shown = *text;
   } else if (words.command == Command::save) {
     const Result<std::string> path = cli::save(words.name, *text);
     if (!path) return cli::fail(path.error());
     shown = *path + ": " + shown;
   }
-  const Result<bool> put = cli::put(shown);
+  const Result<bool> put = is_file ? cli::put(shown) : cli::put_lines(shown);
   return put ? cli::kDone : cli::fail(put.error());
 }
 

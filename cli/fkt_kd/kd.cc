@@ -109,7 +109,7 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
   if (is_log) {
     const KftEnds ends = find_kft_ends(*source.trace());
     if (ends.begin) start = ends.begin->clock;
-    const Result<bool> written = put(kft_head(*source.trace(), ends));
+    const Result<bool> written = put_lines(kft_head(*source.trace(), ends));
     if (!written || !*written) return written;
   }
   CallTrace trace(shape, time, start, source.types().name, task_name(source), flush);

@@ -15,6 +15,7 @@
 #include "cli/fkt_selection/lane_list.h"
 #include "cli/fkt_selection/stats_list.h"
 #include "lib/base/suggest.h"
+#include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
 #include "lib/format/json.h"
@@ -81,8 +82,8 @@ Reply overtaken() {
 }
 
 Reply refused(const Error& error) {
-  TextWriter line;  // escaped, because it may contain a parameter
-  line.escaped(error.message);
+  TextWriter line;
+  line.message(error.message);  // it may contain a parameter
   line.put('\n');
   return {error.code == ErrorCode::usage ? 400 : 500, "text/plain", std::string(line.view())};
 }
@@ -100,7 +101,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
   };
   const auto found = kAnswers.find(name);
   if (found == kAnswers.end()) {
-    return {404, "text/plain", "no such question: \"" + std::string(name) + "\"\n"};
+    return {404, "text/plain", "no such question: \"" + printable(name) + "\"\n"};
   }
   const auto& [answer, needs_all] = found->second;
   if (needs_all && name != "info" && !model_.ready() && !(name == "stats" && early(parameters))) {

@@ -41,7 +41,7 @@ class Sink : public StateObserver {
         add_file(facts, *type, event);
       } else {
         text_.clear();
-        format_.field(text_, field, event);
+        format_.field(text_, field, event, EventFormat::Names::raw);
         facts.push_back({field.name, text_.view()});
       }
     }

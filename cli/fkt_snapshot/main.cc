@@ -93,6 +93,6 @@ int main(int argc, char** argv) {
   const Result<RecorderAnswer> answer = ask(*asked);
   if (!answer) return cli::fail(answer.error());
   if (!answer->done) return cli::fail({ErrorCode::io, answer->line});
-  const Result<bool> put = cli::put(answer->line + "\n");
+  const Result<bool> put = cli::put_lines(answer->line + "\n");
   return put ? cli::kDone : cli::fail(put.error());
 }

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "lib/base/text.h"
-#include "lib/base/text_writer.h"
 
 namespace fkt {
 namespace {
@@ -68,13 +67,11 @@ std::vector<TypeIndex> SpanTypes::restore(const Checkpoint& checkpoint) {
     const TypeIndex before = first ? kNoType : known(saved);
     places.push_back(before != kNoType ? before : size());
     if (before != kNoType) continue;
-    TextWriter safe;
-    safe.escaped(saved.name);
     SpanType& type = types_.emplace_back();
     type.kind = kind_of(saved);
     type.value = saved.value;
     type.event = saved.event;
-    type.name = safe.view();
+    type.name = saved.name;
     type.named = saved.named;
     type.never_returns = never_returns(type);
     enter(size() - 1);
@@ -149,9 +146,7 @@ TypeIndex SpanTypes::add(SpanKind kind, std::uint64_t value, std::uint16_t event
   const SpanKinds::Info& info = kinds_[kind];
   const bool by_number = slot < kOwnSpanKinds || info.key != nullptr;
   type.event = info.begin != 0 && by_number ? info.begin : event;
-  TextWriter safe;  // names come from the file and may be printed on a terminal
-  safe.escaped(name(type, device));
-  type.name = safe.view();
+  type.name = name(type, device);
   type.never_returns = never_returns(type);
   if (device.empty()) enter(index);
   return index;
@@ -180,11 +175,9 @@ TypeIndex SpanTypes::async(std::string_view name, std::uint16_t event) {
   for (const char c : name)
     hash = (hash ^ static_cast<unsigned char>(c) ^ hash >> 29) * kHashFactor;
   if (const auto known = named_.find(hash); known != named_.end()) return known->second;
-  TextWriter safe;
-  safe.escaped(name);
   SpanType& type = types_.emplace_back();
   type.event = event;
-  type.name = safe.view();
+  type.name = name;
   type.named = hash;
   enter(size() - 1);
   return size() - 1;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "lib/analyse/waker.h"
-#include "lib/base/text_writer.h"
 
 namespace fkt {
 namespace {
@@ -278,18 +277,13 @@ std::string_view call_name(const Analysis& analysis, TypeIndex call) {
 
 std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analysis) {
   std::vector<TaskRow> rows;
-  const auto escaped = [](std::string_view name) {
-    TextWriter safe;
-    safe.escaped(name);
-    return std::string(safe.view());
-  };
   for (TaskIndex task = 0; task < states.stats().size(); task++) {
     const TaskStat& stat = states.stats()[task];
     const TaskInfo& info = analysis.tasks()[task];
     if (!analysis.is_own(task)) continue;
     if (info.idle || stat.running + stat.ready + stat.asleep + stat.disk == 0) continue;
     TaskRow& row = rows.emplace_back();
-    row.name = escaped(analysis.tasks().name(task));
+    row.name = analysis.tasks().name(task);
     row.pid = info.tid;
     row.stat = stat;
     const auto percentile = [&](double percent) {
@@ -303,7 +297,7 @@ std::vector<TaskRow> task_rows(const TaskActivity& states, const Analysis& analy
       row.in.push_back({std::string(call_name(analysis, in.type)), in.count, in.ticks});
     }
     for (const auto& [key, waker] : stat.wakers) {
-      const std::string name = escaped(waker_name(analysis, {waker.interrupt, waker.source}));
+      const std::string name = waker_name(analysis, {waker.interrupt, waker.source});
       row.wakers.push_back({name, waker.count, waker.wait});
     }
     std::sort(row.in.begin(), row.in.end(),

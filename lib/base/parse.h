@@ -21,8 +21,7 @@ template <class T>
   return true;
 }
 
-// Replaces \xHH, which stands for bytes below 0x20, 0x7f and the backslash, by the byte (the
-// reverse of TextWriter::escaped).
+// Replaces \xHH by the byte: the reverse of TextWriter::escaped().
 inline std::string unescaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {

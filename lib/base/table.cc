@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/base/utf8.h"
+
 namespace fkt {
 namespace {
 
@@ -27,7 +29,6 @@ struct PutValue {
 };
 
 struct PutText : PutValue {
-  bool escaped;
   using PutValue::operator();
   void operator()(NoValue value) const { out.put(value.text); }
   void operator()(EventCode value) const { out.hex_digits(value.code, 4); }
@@ -35,7 +36,7 @@ struct PutText : PutValue {
     out.decimal(value.value, 2);
     out.put('%');
   }
-  void operator()(const std::string& value) const { escaped ? out.escaped(value) : out.put(value); }
+  void operator()(const std::string& value) const { out.escaped(value); }
 };
 
 struct PutCsv : PutValue {
@@ -81,17 +82,18 @@ class TextTable {
 
  private:
   // Returns the cell's text, which is valid until the next call.
-  std::string_view text(const Cell& cell, const Column& column) {
+  std::string_view text(const Cell& cell) {
     cell_.clear();
-    std::visit(PutText{{cell_, time_}, column.escaped}, cell);
+    std::visit(PutText{{cell_, time_}}, cell);
     return cell_.view();
   }
+  std::size_t width_of(const Cell& cell) { return columns_of(text(cell)); }
   std::size_t width_of(const Table::Part& part) {
     const Column& column = part.column;
     if (!column.fitted) return column.width;
-    std::size_t width = std::max(column.width, column.title.size());
+    std::size_t width = std::max(column.width, columns_of(column.title));
     for (std::size_t row = 0; row < table_.rows(); row++) {
-      width = std::max(width, text(part.cell(row), column).size());
+      width = std::max(width, width_of(part.cell(row)));
     }
     return width;
   }
@@ -103,13 +105,11 @@ class TextTable {
   // Returns the width of the column's contents, with a blank that separates it.
   std::size_t least_width(std::size_t i) {
     const Column& column = parts_[i]->column;
-    std::size_t width = table_.has_titles() ? column.title.size() : 0;
+    std::size_t width = table_.has_titles() ? columns_of(column.title) : 0;
     for (std::size_t row = 0; row < table_.rows(); row++) {
-      width = std::max(width, text(parts_[i]->cell(row), column).size());
+      width = std::max(width, width_of(parts_[i]->cell(row)));
     }
-    if (!table_.footer().empty()) {
-      width = std::max(width, text(table_.footer()[i], column).size());
-    }
+    if (!table_.footer().empty()) width = std::max(width, width_of(table_.footer()[i]));
     return width + !column.separated;
   }
   // Makes the table as wide as the terminal, if it is wider: first by narrower columns, then by
@@ -132,7 +132,7 @@ class TextTable {
       const bool open_end = column.left && i == shown_.back();
       if (open_end && is_blank(cell)) break;
       if (column.separated && i > 0) out_.put(' ');
-      const std::string_view value = text(cell, column);
+      const std::string_view value = text(cell);
       if (column.left) {
         out_.left(value, open_end ? 0 : widths_[i]);
       } else {

@@ -7,6 +7,8 @@
 //   table.add({.title = "Running", .key = "running", .width = 15},
 //             [](const Task& task) { return Ticks{task.running}; });
 //   write_text(out, table, time);
+//
+// Texts of cells are names as they are: each output makes them safe in its own way.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +73,6 @@ struct Column {
   bool left = false;         // aligned to the left; as the last column it is not padded
   bool separated = false;    // a blank before the column, in addition to its width
   bool fitted = false;       // the width grows to that of the longest value
-  bool escaped = false;      // the text shows control bytes as \xHH
   // Left out where a terminal has too few columns: those with the highest number first; 0: never.
   unsigned spare = 0;
   unsigned in = kAll;

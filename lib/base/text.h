@@ -2,10 +2,13 @@
 // Small pieces of messages: numbers, words for a shell.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 
@@ -21,8 +24,23 @@ inline std::string hex(std::uint64_t value) {
   return "0x" + plain_hex(value);
 }
 
-// Returns the word in quotation marks in which a shell leaves everything as it is.
+// Returns a line for a person, in which names may be, as TextWriter::message() writes it.
+inline std::string printable(std::string_view line) {
+  TextWriter out;
+  out.message(line);
+  return out.take();
+}
+
+// Returns the word in quotation marks in which a shell leaves everything as it is; one that a
+// terminal may not be given as it is, in those in which a shell reads \xHH.
 inline std::string shell_quoted(std::string_view word) {
+  if (printable(word) != word) {
+    TextWriter safe;
+    safe.put("$'");
+    safe.escaped(word, "'");
+    safe.put('\'');
+    return safe.take();
+  }
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -30,8 +48,11 @@ inline std::string shell_quoted(std::string_view word) {
 
 // Returns the word as a shell takes it: in quotation marks if it needs them.
 inline std::string shell_word(std::string_view word) {
-  const bool quoted = word.empty() || word.find_first_of(" \t\n'\"$`\\|&;<>()*?[]#~!") != word.npos;
-  return quoted ? shell_quoted(word) : std::string(word);
+  static constexpr std::string_view kRead = " '\"$`\\|&;<>()*?[]#~!";
+  const bool is_plain = !word.empty() && std::ranges::none_of(word, [](unsigned char c) {
+    return c <= ' ' || c >= 0x7f || kRead.find(static_cast<char>(c)) != kRead.npos;
+  });
+  return is_plain ? std::string(word) : shell_quoted(word);
 }
 
 // "1,234,567"

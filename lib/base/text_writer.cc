@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "lib/base/utf8.h"
+
 namespace fkt {
 namespace {
 
@@ -19,17 +21,18 @@ constexpr std::array<char, 200> kPairs = [] {
   return pairs;
 }();
 
+// Returns whether the byte is a character that stands for itself in every output.
 bool is_plain(unsigned char byte) {
-  return byte >= 0x20 && byte != 0x7f && byte != '\\';
+  return byte >= 0x20 && byte < 0x7f && byte != '\\';
 }
 
-// Tests eight bytes at once: returns true when none of them has to be escaped.
+// Tests eight bytes at once: returns true when all of them are plain.
 bool all_plain(std::uint64_t bytes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = kOnes * 0x80;
   const auto some_below = [](std::uint64_t all, std::uint64_t least) {
     return ((all - kOnes * least) & ~all & kTops) != 0;
   };
-  return !some_below(bytes, 0x20) && !some_below(bytes ^ kOnes * 0x7f, 1) &&
+  return (bytes & kTops) == 0 && !some_below(bytes, 0x20) && !some_below(bytes ^ kOnes * 0x7f, 1) &&
          !some_below(bytes ^ kOnes * '\\', 1);
 }
 
@@ -43,26 +46,8 @@ std::size_t plain_length(std::string_view text) {
   return count;
 }
 
-// Returns the length of the UTF-8 sequence at the begin of `text`; 0 when there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  const std::size_t length = first < 0x80                    ? 1
-                             : first >= 0xc2 && first < 0xe0 ? 2
-                             : first >= 0xe0 && first < 0xf0 ? 3
-                             : first >= 0xf0 && first < 0xf5 ? 4
-                                                             : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; i++) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and code points above U+10FFFF are invalid.
-  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
-      (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90)) {
-    return 0;
-  }
-  return length;
-}
+// U+FFFD, which stands for bytes that are no UTF-8.
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 }  // namespace
 
@@ -99,46 +84,100 @@ void TextWriter::decimal(double value, int digits) {
   put(std::string_view(buffer, end));
 }
 
-void TextWriter::escaped(std::string_view text) {
+void TextWriter::right(std::string_view text, std::size_t width) {
+  const std::size_t columns = columns_of(text);
+  if (columns < width) fill(width - columns);
+  put(text);
+}
+
+void TextWriter::left(std::string_view text, std::size_t width) {
+  put(text);
+  const std::size_t columns = columns_of(text);
+  if (columns < width) fill(width - columns);
+}
+
+void TextWriter::escaped(std::string_view text, std::string_view more) {
   while (!text.empty()) {  // append plain text in one piece: nearly every name is all plain
-    const std::size_t count = plain_length(text);
+    const std::size_t count = std::min(plain_length(text), text.find_first_of(more));
     put(text.substr(0, count));
-    if (count == text.size()) return;
-    put("\\x");
-    hex_digits(static_cast<unsigned char>(text[count]), 2);
-    text.remove_prefix(count + 1);
+    text.remove_prefix(std::min(count, text.size()));
+    if (text.empty()) return;
+    const Utf8Character c = first_character(text);
+    const std::size_t length = std::max<std::size_t>(c.length, 1);
+    if (c.length > 1 && is_harmless(c.code)) {
+      put(text.substr(0, length));
+    } else {
+      for (const char byte : text.substr(0, length)) {
+        put("\\x");
+        hex_digits(static_cast<unsigned char>(byte), 2);
+      }
+    }
+    text.remove_prefix(length);
+  }
+}
+
+void TextWriter::message(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t count = std::min(text.find('\\'), text.size());
+    escaped(text.substr(0, count));
+    text.remove_prefix(count);
+    if (text.empty()) return;
+    put('\\');
+    text.remove_prefix(1);
   }
 }
 
 void TextWriter::csv(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return put(text);
-  put('"');
-  for (const char c : text) {
-    if (c == '"') put('"');
-    put(c);
+  const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  if (quoted) put('"');
+  while (!text.empty()) {
+    const Utf8Character c = first_character(text);
+    if (c.code == 0) {  // no character, or one that readers take for the end of the text
+      put(kReplacement);
+    } else {
+      if (c.code == '"') put('"');
+      put(text.substr(0, c.length));
+    }
+    text.remove_prefix(std::max<std::size_t>(c.length, 1));
   }
-  put('"');
+  if (quoted) put('"');
 }
 
 void TextWriter::json(std::string_view text) {
   put('"');
   while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const char c = text.front();
-    if (length == 0) {
+    const Utf8Character c = first_character(text);
+    if (c.length == 0) {
       put("\\ufffd");
-    } else if (c == '"' || c == '\\') {
+    } else if (c.code == '"' || c.code == '\\') {
       put('\\');
-      put(c);
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      put("\\u00");
-      hex_digits(static_cast<unsigned char>(c), 2);
+      put(text.front());
+    } else if (is_harmless(c.code)) {
+      put(text.substr(0, c.length));
     } else {
-      put(text.substr(0, length));
+      json_escape(c.code);
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(std::max<std::size_t>(c.length, 1));
   }
   put('"');
+}
+
+void TextWriter::json_text(std::string_view text) {
+  while (!text.empty()) {
+    const Utf8Character c = first_character(text);
+    c.code < 0x20 || is_harmless(c.code) ? put(text.substr(0, c.length)) : json_escape(c.code);
+    text.remove_prefix(std::max<std::size_t>(c.length, 1));
+  }
+}
+
+// Puts \uXXXX; two of them, a surrogate pair, above U+FFFF.
+void TextWriter::json_escape(std::uint32_t code) {
+  if (code > 0xffff) {
+    json_escape(0xd7c0 + (code >> 10));
+    code = 0xdc00 | (code & 0x3ff);
+  }
+  put("\\u");
+  hex_digits(code, 4);
 }
 
 }  // namespace fkt

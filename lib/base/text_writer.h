@@ -73,27 +73,30 @@ class TextWriter {
   // Writes fixed point, as 12.34; "-" for infinity and what is not a number.
   void decimal(double value, int digits);
 
-  // Columns: padded to `width` characters, never cut.
-  void right(std::string_view text, std::size_t width) {
-    if (text.size() < width) fill(width - text.size());
-    put(text);
-  }
-  void left(std::string_view text, std::size_t width) {
-    put(text);
-    if (text.size() < width) fill(width - text.size());
-  }
+  // Columns: padded to `width` columns of a terminal, never cut.
+  void right(std::string_view text, std::size_t width);
+  void left(std::string_view text, std::size_t width);
   void right(std::uint64_t value, std::size_t width) {
     char digits[kMostDigits];
     char* const end = digits + sizeof digits;
     right(std::string_view(put_digits(end, value), end), width);
   }
 
-  // Writes text from the recorded machine (task names, paths), which may contain anything: control
-  // bytes and the backslash become \xHH, so that they have no effect on a terminal.
-  void escaped(std::string_view text);
-  // Writes text as a JSON string with quotes; bytes that are no UTF-8 become U+FFFD.
+  // Writes text from the recorded machine (task names, paths), which may contain anything: the
+  // backslash, bytes that are no UTF-8, and characters that are not harmless (lib/base/utf8.h)
+  // become \xHH, so that they have no effect on a terminal, and unescaped() returns the text. more:
+  // further ASCII characters that become \xHH.
+  void escaped(std::string_view text, std::string_view more = {});
+  // Writes a line for a person, in which backslashes stand for themselves, and names may be escaped
+  // already; all else as escaped().
+  void message(std::string_view text);
+  // Writes text as a JSON string with quotes; bytes that are no UTF-8 become U+FFFD, and a terminal
+  // that the string is shown on is given harmless characters alone.
   void json(std::string_view text);
-  // Writes text as a CSV field (RFC 4180), quoted if necessary.
+  // Writes a whole JSON text of valid UTF-8 so that a terminal is given harmless characters alone.
+  void json_text(std::string_view text);
+  // Writes text as a CSV field (RFC 4180), quoted if necessary; bytes that are no UTF-8 become
+  // U+FFFD.
   void csv(std::string_view text);
 
   std::string_view view() const { return {data_.data(), size_}; }
@@ -112,6 +115,7 @@ class TextWriter {
   static constexpr std::size_t kShort = 64;
 
   void grow(std::size_t count);
+  void json_escape(std::uint32_t code);
   [[gnu::noinline]] void put_long(std::string_view text);
 
   std::string data_;  // longer than what was written, so that it is seldom resized

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "lib/base/text.h"
-#include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 #include "lib/format/file_header.h"
 #include "lib/read/damage.h"
@@ -119,9 +118,7 @@ std::string CallSource::task(std::uint32_t task) const {
   if (!analysis_) return fmt::format("pid {}", calls_->pid(task));
   const TaskInfo& info = analysis_->tasks()[task];
   if (!info.idle && info.comm.empty()) return fmt::format("pid {}", info.tid);
-  TextWriter safe;
-  safe.escaped(analysis_->tasks().name(task));
-  return std::string(safe.view());
+  return std::string(analysis_->tasks().name(task));
 }
 
 std::uint32_t CallSource::tasks() const {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/calls/kft_log.h"
+
 namespace fkt {
 namespace {
 
@@ -21,11 +23,6 @@ std::uint32_t tree_of(std::uint64_t tag) {
 }
 std::uint64_t index_of(std::uint64_t tag) {
   return tag & ((std::uint64_t{1} << kIndexBits) - 1);
-}
-
-// Puts a name as one word: "irq_14_ide0".
-void put_word(TextWriter& out, std::string_view name) {
-  for (const char c : name) out.put(c == ' ' ? '_' : c);
 }
 
 }  // namespace
@@ -151,7 +148,7 @@ void CallTrace::print_context(const Line& line) {
   shown_interrupt_ = line.interrupt;
   shown_cpu_ = line.cpu;
   out_.put(line.interrupt ? "---------- !!!! interrupt of " : "---------- ");
-  out_.put(task_(line.task));
+  out_.escaped(task_(line.task));
   out_.put('\n');
 }
 
@@ -179,7 +176,7 @@ void CallTrace::print(const Line& line) {
   out_.put(' ');
   const std::uint32_t marks = std::min(line.depth, kDeepest) + line.interrupt;
   for (std::uint32_t i = 0; i < marks; i++) out_.put(line.interrupt ? "!  " : "|  ");
-  out_.put(type_(line.type));
+  out_.escaped(type_(line.type));
   out_.put('\n');
 }
 
@@ -203,16 +200,14 @@ void CallTrace::print_kft(const Line& line) {
   } else {
     out_.right("no exit", FKT_KFT_TEXT_DELTA_WIDTH);
   }
-  TextWriter pid, name;
+  TextWriter pid;
   pid.number_signed(line.pid);
   if (line.interrupt) pid.put('i');
   out_.right(pid.view(), FKT_KFT_TEXT_PID_WIDTH);
-  put_word(name, type_(line.type));
   out_.put(' ');
-  out_.right(name.view(), FKT_KFT_TEXT_FUNCTION_WIDTH);
+  out_.right(kft_word(type_(line.type)), FKT_KFT_TEXT_FUNCTION_WIDTH);
   out_.put(FKT_KFT_TEXT_GAP);
-  put_word(out_,
-           line.caller == kNoType ? std::string_view(FKT_KFT_TEXT_NO_CALLER) : type_(line.caller));
+  out_.put(line.caller == kNoType ? FKT_KFT_TEXT_NO_CALLER : kft_word(type_(line.caller)));
   out_.put('\n');
 }
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/parse.h"
+#include "lib/base/text_writer.h"
 
 namespace fkt {
 namespace {
@@ -142,6 +143,14 @@ bool looks_like_kft(std::string_view text) {
     if (is_head(line) || parse_kft_line(line)) return true;
   }
   return false;
+}
+
+std::string kft_word(std::string_view name) {
+  TextWriter safe;
+  safe.escaped(name);
+  std::string word = safe.take();
+  std::ranges::replace(word, ' ', '_');
+  return word;
 }
 
 Result<KftCounts> read_kft(std::string_view text, const std::string& name,

@@ -38,9 +38,12 @@ struct KftCall {
   bool exit_seen = false;
   std::int64_t pid = 0;                // -1 in interrupts
   bool interrupt = false;              // runs in an interrupt
-  std::string_view function;           // without "+0x0"; points into the text
+  std::string_view function;           // the word, without "+0x0"; points into the text
   std::string_view caller, called_at;  // "console_init", "console_init+0x78"
 };
+
+// Returns a name as the word that a log has for it: "irq_14_ide0".
+std::string kft_word(std::string_view name);
 
 // Parses one line of a log; nothing if it is not a call. zero_is_short: as kKftZeroIsShort says.
 std::optional<KftCall> parse_kft_line(std::string_view line, bool zero_is_short = false);

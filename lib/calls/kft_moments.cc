@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "lib/base/text.h"
+#include "lib/calls/kft_log.h"
 #include "lib/format/stack_frames.h"
 #include "lib/read/event_merge.h"
 
@@ -52,7 +53,7 @@ void KftMoments::add(const Event& event) {
 std::uint32_t KftMoments::number_of(std::string_view function) {
   const auto [found, is_new] =
       numbers_.try_emplace(std::string(function), static_cast<std::uint32_t>(names_.size()));
-  if (is_new) names_.emplace_back(function);
+  if (is_new) names_.push_back(kft_word(function));
   return found->second;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/base/parse.h"
+
 namespace fkt {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr std::uint64_t kRounding = 1;
 
 TypeIndex KftNesting::type_of(std::string_view function) {
   const auto [place, fresh] = types_.try_emplace(std::string(function), types());
-  if (fresh) names_.emplace_back(function);
+  if (fresh) names_.push_back(unescaped(function));
   return place->second;
 }
 

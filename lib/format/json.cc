@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lib/base/text_writer.h"
+
 namespace fkt {
 namespace {
 
@@ -32,8 +34,10 @@ nlohmann::json parse_json(std::string_view text) {
   return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-std::string dump_json(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string dump_json(const nlohmann::json& json, int indent) {
+  TextWriter out;
+  out.json_text(json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace));
+  return out.take();
 }
 
 nlohmann::json clock_pair_json(const fkt_clocks& clocks) {

@@ -105,7 +105,7 @@ class InterruptLines {
   bool add(std::string_view line) {
     InterruptSource source;
     source.number = take_until(line, '\t');
-    source.devices = take_until(line, '\t');
+    source.devices = unescaped(take_until(line, '\t'));
     if (!parse_number(take_until(line, '\t'), source.count)) return false;
     const auto [known, is_new] = places_.emplace(source.number, all_.size());
     if (is_new) {

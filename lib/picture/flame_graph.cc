@@ -102,29 +102,6 @@ constexpr std::string_view kFlameScript = R"(<script><![CDATA[
 ]]></script>
 )";
 
-void escape(TextWriter& out, std::string_view text) {
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out.put("&amp;");
-        break;
-      case '<':
-        out.put("&lt;");
-        break;
-      case '>':
-        out.put("&gt;");
-        break;
-      case '"':
-        out.put("&quot;");
-        break;
-      default:
-        // Names may contain bytes that are not valid UTF-8, which XML does not allow.
-        out.put(static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?'
-                                                                                              : c);
-    }
-  }
-}
-
 // A name has the same colour in every picture. User time is blue, interrupts are violet.
 std::string color(std::string_view name, bool interrupt) {
   std::uint32_t hash = 2166136261U;
@@ -207,11 +184,11 @@ void FlamePicture::head(const FlameText& text) {
   out_.put(">\n");
   out_.put(kFlameStyle);
   out_.put("<text class=\"title\" x=\"10\" y=\"24\">");
-  escape(out_, text.title);
+  put_xml(out_, text.title);
   out_.put("</text>\n<text class=\"info\" x=\"10\" y=\"43\">");
-  escape(out_, text.total);
+  put_xml(out_, text.total);
   out_.put(' ');
-  escape(out_, with_unit(nodes_[0].total));
+  put_xml(out_, with_unit(nodes_[0].total));
   out_.put(". Click: zoom; /: search; Esc: back.</text>\n<text class=\"info\" id=\"found\" x=\"");
   out_.decimal(kWidth - kMargin, 0);
   out_.put("\" y=\"43\" text-anchor=\"end\"></text>\n<text class=\"info\" id=\"info\" x=\"10\"");
@@ -251,13 +228,13 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   const double left = kMargin + x * scale, wide = share(node) * scale;
   const double top = height_ - kFoot - (node.depth + 1) * kRow;
   out_.put("<g class=\"box\" data-name=\"");
-  escape(out_, name);
+  put_xml(out_, name);
   out_.put('"');
   attribute("data-x", x, 9);
   attribute("data-w", share(node), 9);
   attribute("data-d", node.depth, 0);
   out_.put("><title>");
-  escape(out_, name);
+  put_xml(out_, name);
   out_.put(": " + with_unit(node.total) + ", ");
   out_.decimal(100 * share(node), 2);
   out_.put(" %, own " + with_unit(node.own));
@@ -277,14 +254,7 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   out_.put('>');
   const auto room = static_cast<std::size_t>(std::max(0.0, (wide - 6) / kLetter));
   const std::string full = fmt::format("{} {:.1f}%", name, 100 * share(node));
-  if (room >= full.size()) {
-    escape(out_, full);
-  } else if (room >= name.size()) {
-    escape(out_, name);
-  } else if (room >= 3) {
-    escape(out_, name.substr(0, room - 2));
-    out_.put("..");
-  }
+  if (room >= 3 || room >= name.size()) put_xml(out_, room >= full.size() ? full : name, room);
   out_.put("</text></g>\n");
 }
 

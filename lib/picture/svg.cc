@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/picture/svg.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "lib/base/utf8.h"
 
 namespace fkt {
 namespace {
@@ -36,18 +39,31 @@ std::vector<double> tick_places(double begin, double span, unsigned ticks) {
   return places;
 }
 
-void put_xml(TextWriter& out, std::string_view text) {
+void put_xml(TextWriter& out, std::string_view text, std::size_t columns) {
   TextWriter safe;
   safe.escaped(text);
-  for (const char c : safe.view()) {
-    if (c == '<') {
-      out.put("&lt;");
-    } else if (c == '&') {
-      out.put("&amp;");
-    } else {
-      out.put(c);
+  std::string_view shown = safe.view();
+  const bool is_cut = columns_of(shown) > columns;
+  if (is_cut) shown = first_columns(shown, columns - std::min<std::size_t>(columns, 2));
+  for (const char c : shown) {
+    switch (c) {
+      case '<':
+        out.put("&lt;");
+        break;
+      case '>':
+        out.put("&gt;");
+        break;
+      case '&':
+        out.put("&amp;");
+        break;
+      case '"':
+        out.put("&quot;");
+        break;
+      default:
+        out.put(c);
     }
   }
+  if (is_cut) out.put("..");
 }
 
 void put_text(TextWriter& out, double x, double y, std::string_view anchor, unsigned size,

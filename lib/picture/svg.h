@@ -17,8 +17,9 @@ double tick_step(double span, unsigned ticks);
 // near to each other for a double, fewer, or some twice.
 std::vector<double> tick_places(double begin, double span, unsigned ticks);
 
-// Writes text escaped for XML; control bytes as TextWriter::escaped() writes them.
-void put_xml(TextWriter& out, std::string_view text);
+// Writes a name for XML, also in an attribute; what is not harmless as TextWriter::escaped() does.
+// One that needs more than `columns` letters is cut, and ends with "..".
+void put_xml(TextWriter& out, std::string_view text, std::size_t columns = std::string_view::npos);
 
 // Writes a text element. anchor: "start", "middle" or "end". style: more attributes, as
 // `class="pale"`.

@@ -10,6 +10,7 @@
 #include "lib/analyse/waker.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "lib/report/report_head.h"
 
 namespace fkt {
@@ -80,9 +81,8 @@ TableOf<Answer::Row> where_table(const Answer& answer) {
             [all = static_cast<double>(answer.all)](const Answer::Row& row) {
               return Percent{100 * static_cast<double>(row.ticks) / all};
             });
-  table.add(
-      {.title = "Where it went", .key = "what", .left = true, .separated = true, .escaped = true},
-      [](const Answer::Row& row) { return row.what; });
+  table.add({.title = "Where it went", .key = "what", .left = true, .separated = true},
+            [](const Answer::Row& row) { return row.what; });
   return table;
 }
 
@@ -99,9 +99,8 @@ TableOf<Answer::Call> slowest_calls_table(const Answer& answer) {
              .separated = true,
              .fitted = true},
             [](const Answer::Call& call) { return call.call; });
-  table.add(
-      {.title = "Task", .left = true, .separated = true, .escaped = true, .in = AnswerIn::kText},
-      [](const Answer::Call& call) { return fmt::format("{} ({})", call.task, call.pid); });
+  table.add({.title = "Task", .left = true, .separated = true, .in = AnswerIn::kText},
+            [](const Answer::Call& call) { return fmt::format("{} ({})", call.task, call.pid); });
   table.add({.key = "task", .in = AnswerIn::kData},
             [](const Answer::Call& call) { return call.task; });
   table.add({.key = "pid", .in = AnswerIn::kData},
@@ -114,12 +113,7 @@ void put_cut(TextWriter& out, std::string_view text, std::size_t width) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
-    if (width > 0 && line.size() > width) {
-      std::size_t cut = width;
-      // Not inside a character of several bytes.
-      while (cut > 0 && (static_cast<unsigned char>(line[cut]) & 0xc0) == 0x80) cut--;
-      line = line.substr(0, cut);
-    }
+    if (width > 0) line = first_columns(line, width);
     out.put(line);
     out.put('\n');
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -128,7 +122,7 @@ void put_cut(TextWriter& out, std::string_view text, std::size_t width) {
 
 std::string head_text(const Answer& answer, const TimeFormat& time) {
   TextWriter out;
-  out.escaped(answer.command.empty() ? "The whole machine" : answer.command);
+  out.message(answer.command.empty() ? "The whole machine" : answer.command);
   out.put(": ");
   out.put(time.text(answer.duration));
   if (!time.unit().empty()) out.put(' ' + std::string(time.unit()));
@@ -155,7 +149,7 @@ void put_hints(TextWriter& out, const Answer& answer, const std::string& name) {
                                  "why it was not faster"});
   }
   std::size_t width = 0;
-  for (const auto& [command, shows] : hints) width = std::max(width, command.size());
+  for (const auto& [command, shows] : hints) width = std::max(width, columns_of(command));
   out.put("\nMore:\n");
   for (const auto& [command, shows] : hints) {
     out.put("  ");

@@ -12,11 +12,27 @@ namespace {
 
 constexpr std::uint64_t kDotShare = 1000;  // write_dot() leaves out nodes below 1/1000 of the total
 
+// Puts a name into a quoted label, in which graphviz reads backslashes and entities of HTML.
+void put_dot(TextWriter& out, std::string_view name) {
+  TextWriter safe;
+  safe.escaped(name);
+  for (const char c : safe.view()) {
+    if (c == '"' || c == '\\') out.put('\\');
+    out.put(c);
+    if (c == '&') out.put("amp;");
+  }
+}
+
 }  // namespace
+
+void put_frame(TextWriter& out, std::string_view name) {
+  out.escaped(name, ";");
+}
 
 void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time) {
   const auto& nodes = tree.nodes();
   std::vector<std::string> lines;
+  TextWriter line;
   std::vector<const CallTree::Node*> path;
   for (const CallTree::Node& node : nodes) {
     const std::uint64_t value = time.whole(node.own);
@@ -25,15 +41,12 @@ void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time)
     for (const CallTree::Node* at = &node; at->depth > 0; at = &nodes[at->parent]) {
       path.push_back(at);
     }
-    std::string& line = lines.emplace_back();
     for (auto at = path.rbegin(); at != path.rend(); ++at) {
-      if (!line.empty()) line += ';';
-      const std::size_t begin = line.size();
-      line += tree.label(**at);
-      // ';' separates the calls of a path.
-      std::replace(line.begin() + static_cast<std::ptrdiff_t>(begin), line.end(), ';', ':');
+      if (line.size() > 0) line.put(';');
+      put_frame(line, tree.label(**at));
     }
-    line += fmt::format(" {}\n", value);
+    lines.push_back(fmt::format("{} {}\n", line.view(), value));
+    line.clear();
   }
   std::sort(lines.begin(), lines.end());
   for (const std::string& line : lines) out.put(line);
@@ -48,12 +61,11 @@ void write_dot(TextWriter& out, const CallTree& tree, const TimeFormat& time) {
   for (std::size_t i = 0; i < nodes.size(); i++) {
     const CallTree::Node& node = nodes[i];
     if (!shown(node)) continue;
-    std::string name = tree.label(node);
-    std::replace(name.begin(), name.end(), '"', '\'');
-    std::replace(name.begin(), name.end(), '\\', '/');
     out.put("  n");
     out.number(i);
-    out.put(" [label=\"" + name + "\\n" + time.text(node.total) + ' ' + std::string(time.unit()));
+    out.put(" [label=\"");
+    put_dot(out, tree.label(node));
+    out.put("\\n" + time.text(node.total) + ' ' + std::string(time.unit()));
     out.put(", own " + time.text(node.own) + "\"];\n");
     if (i == 0) continue;
     out.put("  n");

@@ -85,7 +85,7 @@ void EventDump::states(TextWriter& out, std::uint64_t clock) const {
     }
     if (!open.empty()) {
       out.put(", in ");
-      out.put(now.types[open.back().type].name);
+      out.escaped(now.types[open.back().type].name);
     }
     out.put(" since ");
     const std::uint64_t ran_since = switching ? cpu.last : task.since;
@@ -193,7 +193,7 @@ void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::F
   out.number(code(event));
   out.put(",\"name\":");
   TextWriter name;
-  format_.name(name, event);
+  format_.name(name, event, EventFormat::Names::raw);
   out.json(name.view());
   // A call's begin and end have one code, that of the event of which they are made.
   if (const EventType* type = analysis_.info().catalogue.find(event.id);

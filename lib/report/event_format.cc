@@ -20,6 +20,10 @@ bool is_named_by_key(const EventType& type) {
   return type.made_of != 0 || (by_key && type.role == Role::point);
 }
 
+void put_name(TextWriter& out, std::string_view name, EventFormat::Names names) {
+  names == EventFormat::Names::escaped ? out.escaped(name) : out.put(name);
+}
+
 // Writes an exit status as wait(2) encodes it.
 void put_exit_code(TextWriter& out, std::uint64_t code) {
   if ((code & 0x7f) == 0) {
@@ -42,25 +46,25 @@ bool EventFormat::names_event(const EventType& type) const {
          is_named_by_key(type);
 }
 
-void EventFormat::name(TextWriter& out, const Event& event) const {
+void EventFormat::name(TextWriter& out, const Event& event, Names names) const {
   const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) {
     out.put("event ");
     return out.hex(event.id);
   }
-  if (!names_event(*type)) return out.escaped(type->name);
+  if (!names_event(*type)) return put_name(out, type->name, names);
   if (is_named_by_key(*type)) {
     const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
     const std::string_view known = info_.catalogue.name(type->fields[0], number);
-    if (!known.empty()) return out.escaped(known);
-    out.escaped(type->name);
+    if (!known.empty()) return put_name(out, known, names);
+    put_name(out, type->name, names);
     out.put(' ');
     return out.number(number);
   }
   const bool compat = type->fields[0].type == FieldType::syscall32;
   const std::uint64_t number = EventType::value(type->fields[0], event).value_or(0);
   const std::string_view known = names_.syscall(number, compat);
-  if (!known.empty()) return out.escaped(known);
+  if (!known.empty()) return put_name(out, known, names);
   out.put(NumberNames::syscall_number(number, compat));
 }
 
@@ -87,16 +91,17 @@ void EventFormat::value(TextWriter& out, const Field& field, std::uint64_t value
   }
 }
 
-void EventFormat::value_name(TextWriter& out, const Field& field, std::uint64_t value) const {
+void EventFormat::value_name(TextWriter& out, const Field& field, std::uint64_t value,
+                             Names names) const {
   switch (field.type) {
     case FieldType::tid: {
       if (value == 0) return out.put(tasks_.zero_name());
       const TaskIndex task = tasks_.find(static_cast<std::uint32_t>(value));
-      if (task != kNoTask) out.escaped(tasks_.name(task));
+      if (task != kNoTask) put_name(out, tasks_.name(task), names);
       return;
     }
     case FieldType::irq:
-      return out.escaped(names_.irq(value));
+      return put_name(out, names_.irq(value), names);
     case FieldType::vector:
       return out.put(NumberNames::vector(value));
     case FieldType::softirq:
@@ -110,23 +115,24 @@ void EventFormat::value_name(TextWriter& out, const Field& field, std::uint64_t 
       return;
     case FieldType::addr: {
       const Symbols& symbols = info_.symbols;
-      if (symbols.at(value) != nullptr) out.escaped(symbols.name(value));
+      if (symbols.at(value) != nullptr) put_name(out, symbols.name(value), names);
       return;
     }
     case FieldType::dev:
     case FieldType::named:
-      return out.escaped(info_.catalogue.text(field, value));
+      return put_name(out, info_.catalogue.text(field, value), names);
     default:
       return;
   }
 }
 
 // Writes the value's name if it has one, otherwise the value.
-void EventFormat::name_or_value(TextWriter& out, const Field& field, std::uint64_t number) const {
+void EventFormat::name_or_value(TextWriter& out, const Field& field, std::uint64_t number,
+                                Names names) const {
   const std::size_t before = out.size();
   if (field.type == FieldType::s) out.put('-');  // error numbers are negative
   const std::size_t unnamed = out.size();
-  value_name(out, field, number);
+  value_name(out, field, number, names);
   if (out.size() > unnamed) return;
   out.truncate(before);
   // A return value this large is an address, as from mmap or brk.
@@ -135,19 +141,21 @@ void EventFormat::name_or_value(TextWriter& out, const Field& field, std::uint64
 }
 
 // Writes the value, followed by its name if it has one.
-void EventFormat::value_and_name(TextWriter& out, const Field& field, std::uint64_t number) const {
+void EventFormat::value_and_name(TextWriter& out, const Field& field, std::uint64_t number,
+                                 Names names) const {
   value(out, field, number);
   const std::size_t before = out.size();
   out.put(' ');
-  value_name(out, field, number);
+  value_name(out, field, number, names);
   if (out.size() == before + 1) out.truncate(before);
 }
 
-void EventFormat::stack(TextWriter& out, const Field& field, const Event& event) const {
+void EventFormat::stack(TextWriter& out, const Field& field, const Event& event,
+                        Names names) const {
   bool is_innermost = true;
   for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
     if (!is_innermost) out.put(" < ");
-    out.escaped(frame_name(field, address, is_innermost, info_.symbols));
+    put_name(out, frame_name(field, address, is_innermost, info_.symbols), names);
     is_innermost = false;
   }
 }
@@ -166,43 +174,45 @@ void EventFormat::json_stack(TextWriter& out, const Field& field, const Event& e
 // Writes the name of a value that has one because of the event it is in: the flags of a request to
 // a disk (layer block), and which instrument an event of an action is of, as the user typed it.
 void EventFormat::name_in(TextWriter& out, const Field& field, const Event& event,
-                          std::uint64_t number) const {
+                          std::uint64_t number, Names names) const {
   if (field.name == "flags" && field.type == FieldType::x) {
     TextWriter of;
-    name(of, event);
+    name(of, event, Names::raw);
     if (of.view().starts_with("block_")) out.put(NumberNames::request_flags(number));
   }
   const bool of_action =
       event.id == FKT_E_STACK || event.id == FKT_E_USER_STACK || event.id == FKT_E_HIT;
   if (!of_action || field.name != "instrument" || !info_.hits) return;
   const std::vector<InstrumentResult>& instruments = info_.hits->instruments;
-  if (number < instruments.size()) out.escaped(instruments[number].text);
+  if (number >= instruments.size()) return;
+  const std::string& text = instruments[number].text;
+  names == Names::escaped ? out.escaped(text, "\"") : out.put(text);
 }
 
 void EventFormat::argument(TextWriter& out, const Field& field, const Event& event,
                            std::uint64_t number) const {
   switch (field.type) {
     case FieldType::irq:  // "14 ide0"
-      return value_and_name(out, field, number);
+      return value_and_name(out, field, number, Names::escaped);
     case FieldType::vector:  // "local_timer"
     case FieldType::softirq:
     case FieldType::trap:
-      return name_or_value(out, field, number);
+      return name_or_value(out, field, number, Names::escaped);
     default:
       break;
   }
-  out.put(field.name);
+  out.escaped(field.name);
   out.put('=');
-  plain(out, field, event, number);
+  plain(out, field, event, number, Names::escaped);
 }
 
 void EventFormat::plain(TextWriter& out, const Field& field, const Event& event,
-                        std::uint64_t number) const {
+                        std::uint64_t number, Names names) const {
   const std::size_t before = out.size();
   const std::string_view quote = field.name == "instrument" ? "\"" : "";
   out.put(quote);
   const std::size_t unnamed = out.size();
-  name_in(out, field, event, number);
+  name_in(out, field, event, number, names);
   if (out.size() > unnamed) return out.put(quote);
   out.truncate(before);
   switch (field.type) {
@@ -212,9 +222,9 @@ void EventFormat::plain(TextWriter& out, const Field& field, const Event& event,
     case FieldType::exitcode:
     case FieldType::dev:
     case FieldType::named:
-      return name_or_value(out, field, number);
+      return name_or_value(out, field, number, names);
     case FieldType::tid:
-      return value_and_name(out, field, number);
+      return value_and_name(out, field, number, names);
     case FieldType::ticks:
       return time_.put(out, number);
     default:
@@ -222,17 +232,18 @@ void EventFormat::plain(TextWriter& out, const Field& field, const Event& event,
   }
 }
 
-void EventFormat::field(TextWriter& out, const Field& field, const Event& event) const {
-  if (field.type == FieldType::str) return out.escaped(EventType::text(field, event));
+void EventFormat::field(TextWriter& out, const Field& field, const Event& event,
+                        Names names) const {
+  if (field.type == FieldType::str) return put_name(out, EventType::text(field, event), names);
   if (is_bytes(field.type)) return out.put(bytes_text(field, event));
-  if (is_stack(field)) return stack(out, field, event);
+  if (is_stack(field)) return stack(out, field, event, names);
   if (const std::optional<std::uint64_t> number = EventType::value(field, event)) {
-    plain(out, field, event, *number);
+    plain(out, field, event, *number, names);
   }
 }
 
 void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step) const {
-  name(out, event);
+  name(out, event, Names::escaped);
   const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) return;
   bool first = true;
@@ -248,17 +259,17 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
   const auto put = [&](const Field& field) {
     if (field.type == FieldType::str) {
       separate();
-      out.put(field.name);
+      out.escaped(field.name);
       out.put("=\"");
-      out.escaped(EventType::text(field, event));
+      out.escaped(EventType::text(field, event), "\"");
       out.put('"');
       return;
     }
     if (is_bytes(field.type) || is_stack(field)) {
       separate();
-      out.put(field.name);
+      out.escaped(field.name);
       out.put('=');
-      return this->field(out, field, event);
+      return this->field(out, field, event, Names::escaped);
     }
     if (field.use == FieldUse::begin) return;  // only some bits of the time
     const std::optional<std::uint64_t> number = EventType::value(field, event);
@@ -282,7 +293,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
   if (type->made_of != 0 && type->role == Role::end) out.put(first ? " returns" : ", returns");
   if (step.async != kNoType) {
     out.put(" (");
-    out.put(types_[step.async].name);
+    out.escaped(types_[step.async].name);
     out.put(" took ");
     time_.put(out, step.async_duration);
     out.put(')');
@@ -290,7 +301,7 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
   if (!step.closed) return;
   out.put(" (");
   if (is_syscall(types_[step.type].kind)) {
-    out.put(types_[step.type].name);
+    out.escaped(types_[step.type].name);
     out.put(' ');
   }
   out.put("took ");
@@ -339,8 +350,8 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     field.type == FieldType::dev ? out.number(*number) : value(out, field, *number);
     if (as_text) out.put('"');
     name.clear();
-    value_name(name, field, *number);
-    name_in(name, field, event, *number);
+    value_name(name, field, *number, Names::raw);
+    name_in(name, field, event, *number, Names::raw);
     if (name.size() == 0) return;
     key(field_name + "_name");
     out.json(name.view());

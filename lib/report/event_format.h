@@ -21,25 +21,28 @@ class EventFormat {
   // Writes "sys_openat", "irq 14 ide0" or "switch state=S, next=730 find"; for an exit also the
   // call's duration.
   void text(TextWriter& out, const Event& event, const SpanStep& step) const;
-  // Write only the name; and the arguments as members of a JSON object:
-  // "next":730,"next_name":"find".
-  void name(TextWriter& out, const Event& event) const;
+  // Writes only the name, escaped for a terminal or, for other outputs, as it is.
+  enum class Names { escaped, raw };
+  void name(TextWriter& out, const Event& event, Names names) const;
   // Writes the value of one field of the event, as text() does behind the field's name.
-  void field(TextWriter& out, const Field& field, const Event& event) const;
+  void field(TextWriter& out, const Field& field, const Event& event, Names names) const;
+  // Writes the arguments as members of a JSON object: "next":730,"next_name":"find".
   void json_arguments(TextWriter& out, const Event& event) const;
 
  private:
   void value(TextWriter& out, const Field& field, std::uint64_t value) const;
   // Writes the name of the value, such as a device's, a task's or an error's; nothing if it has
   // none.
-  void value_name(TextWriter& out, const Field& field, std::uint64_t value) const;
-  void name_or_value(TextWriter& out, const Field& field, std::uint64_t number) const;
-  void value_and_name(TextWriter& out, const Field& field, std::uint64_t number) const;
+  void value_name(TextWriter& out, const Field& field, std::uint64_t value, Names names) const;
+  void name_or_value(TextWriter& out, const Field& field, std::uint64_t number, Names names) const;
+  void value_and_name(TextWriter& out, const Field& field, std::uint64_t number, Names names) const;
   void argument(TextWriter& out, const Field& field, const Event& event,
                 std::uint64_t number) const;
-  void plain(TextWriter& out, const Field& field, const Event& event, std::uint64_t number) const;
-  void name_in(TextWriter& out, const Field& field, const Event& event, std::uint64_t number) const;
-  void stack(TextWriter& out, const Field& field, const Event& event) const;
+  void plain(TextWriter& out, const Field& field, const Event& event, std::uint64_t number,
+             Names names) const;
+  void name_in(TextWriter& out, const Field& field, const Event& event, std::uint64_t number,
+               Names names) const;
+  void stack(TextWriter& out, const Field& field, const Event& event, Names names) const;
   void json_stack(TextWriter& out, const Field& field, const Event& event) const;
   bool names_event(const EventType& type) const;
 

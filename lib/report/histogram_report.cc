@@ -47,7 +47,7 @@ Table rows_table(std::span<const Histogram::Row> rows, const TimeFormat& time) {
 }  // namespace
 
 void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const TimeFormat& time) {
-  out.put(histogram.name);
+  out.escaped(histogram.name);
   out.put(": ");
   out.number(histogram.count);
   out.put(histogram.count == 1 ? " call" : " calls");

@@ -32,13 +32,6 @@ std::string left_out(const Hits& hits) {
   return fmt::format(", {} left out ({})", with_commas(hits.own()), missed_text(kMissedOwn));
 }
 
-// A name from the recorded machine, on one line of a terminal.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += (c >= '\0' && c < ' ') || c == 0x7f ? '?' : c;
-  return out;
-}
-
 // A duration stands in the unit that suits it.
 std::string value_text(const HitHistogram& histogram, std::uint64_t value) {
   if (histogram.unit == "ns") return TimeFormat(TimeUnit::readable).text(value);

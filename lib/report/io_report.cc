@@ -75,14 +75,13 @@ void add_objects(TableOf<IoRow>& table, const IoReport& report) {
              .width = 8,
              .left = true,
              .separated = true,
-             .fitted = true,
-             .escaped = true},
+             .fitted = true},
             device);
   table.add({.title = "Inode", .key = "inode", .width = 10, .separated = true},
             [](const IoRow& row) {
               return row.object.number == 0 ? Cell(kUnknown) : Cell(row.object.number);
             });
-  table.add({.title = "File", .key = "file", .left = true, .separated = true, .escaped = true},
+  table.add({.title = "File", .key = "file", .left = true, .separated = true},
             [&use](const IoRow& row) {
               const std::string_view name = use.file_name(row.object);
               return name.empty() ? Cell(kUnknown) : Cell(std::string(name));
@@ -98,12 +97,7 @@ TableOf<IoRow> io_table(std::span<const IoRow> rows, const IoReport& report) {
     return std::uint64_t{tasks[row.process].tid};
   });
   table.add(
-      {.title = "Process",
-       .key = "process",
-       .width = 15,
-       .left = true,
-       .separated = true,
-       .escaped = true},
+      {.title = "Process", .key = "process", .width = 15, .left = true, .separated = true},
       [&tasks = report.tasks](const IoRow& row) { return std::string(tasks.name(row.process)); });
   add_objects(table, report);
   return table;

@@ -44,8 +44,7 @@ TableOf<OffRow> off_cpu_table(const OffCpuReport& report) {
                .width = width,
                .left = true,
                .separated = true,
-               .fitted = width > 0,
-               .escaped = true},
+               .fitted = width > 0},
               value);
   };
   name("Task", "task", kName, [](const OffRow& row) { return row.task; });

@@ -41,13 +41,7 @@ std::string what(const PathStep& step, const Analysis& analysis) {
 // Adds the columns of task and activity: in the text, "find, running in sys_lstat" is one.
 void add_what(TableOf<PathTable::Row>& table, const char* title) {
   table.add({.title = title, .left = true, .separated = true, .in = In::kText},
-            [](const auto& row) {
-              TextWriter text;
-              text.escaped(row.task);
-              text.put(", ");
-              text.put(row.what);
-              return text.take();
-            });
+            [](const auto& row) { return row.task + ", " + row.what; });
   table.add({.key = "task", .in = In::kData}, [](const auto& row) { return row.task; });
   table.add({.key = "what", .in = In::kData}, [](const auto& row) { return row.what; });
 }

@@ -69,8 +69,8 @@ void ReportHead::parts() {
   if (selection.cpu) out_.put(fmt::format(", cpu {}", *selection.cpu));
   if (selection.layer) {
     const Layer* layer = a_.info().catalogue.layer(*selection.layer);
-    out_.put(", events of layer " +
-             (layer != nullptr ? layer->name : std::to_string(*selection.layer)));
+    out_.put(", events of layer ");
+    out_.escaped(layer != nullptr ? layer->name : std::to_string(*selection.layer));
   }
   if (selection.own) {
     out_.put(", of task ");
@@ -79,13 +79,14 @@ void ReportHead::parts() {
   }
   if (selection.stats_pid) out_.put(fmt::format(", while process {} lives", *selection.stats_pid));
   if (!selection.around.empty()) {
-    out_.put(", around " + selection.around + " (" + counted(selection.parts.size(), "place") +
-             ")");
+    out_.put(", around ");
+    out_.escaped(selection.around);
+    out_.put(" (" + counted(selection.parts.size(), "place") + ")");
   }
   out_.put('\n');
   if (!selection.where) return;
   label("Where:");
-  out_.escaped(selection.where->expression.text());
+  out_.message(selection.where->expression.text());
   out_.put('\n');
 }
 
@@ -102,7 +103,7 @@ void ReportHead::head() {
   out_.put('\n');
   label("Command:");
   const std::string command = command_text(info.command);
-  out_.escaped(command.empty() ? "none" : command);
+  out_.message(command.empty() ? "none" : command);
   if (info.command.workload_pid != 0) {
     out_.put(fmt::format(" (pid {})", info.command.workload_pid));
   }
@@ -126,7 +127,10 @@ void ReportHead::head() {
   out_.put('\n');
   parts();
   label("Layers:");
-  for (std::size_t i = 0; i < s_.layers.size(); i++) out_.put((i == 0 ? "" : ", ") + s_.layers[i]);
+  for (std::size_t i = 0; i < s_.layers.size(); i++) {
+    if (i > 0) out_.put(", ");
+    out_.escaped(s_.layers[i]);
+  }
   if (s_.layers.empty()) out_.put("none");
   out_.put('\n');
   label("Events:");
@@ -148,12 +152,12 @@ void ReportHead::completeness() {
   }
   for (const std::string& line : s_.missing) {
     label("");
-    out_.escaped(line);
+    out_.message(line);
     out_.put('\n');
   }
   for (const std::string& line : s_.notes) {
     label("Note:");
-    out_.escaped(line);
+    out_.message(line);
     out_.put('\n');
   }
 }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lib/format/json.h"
 #include "lib/report/hit_report.h"
 #include "lib/report/report_head.h"
 #include "lib/report/report_tables.h"
@@ -156,19 +157,14 @@ Json ReportJson::load() const {
   return object;
 }
 
-// Names may hold bytes that are no UTF-8; these are replaced.
-std::string lines(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace
 
 std::string report_json(const Summary& summary, const Analysis& analysis, const TimeFormat& time) {
-  return lines(ReportJson(summary, analysis, time).object(), 1);
+  return dump_json(ReportJson(summary, analysis, time).object(), 1) + '\n';
 }
 
 std::string counts_json(const std::vector<Summary::Count>& counts) {
-  return lines(rows(counts_table(counts), TimeFormat()), 1);
+  return dump_json(rows(counts_table(counts), TimeFormat()), 1) + '\n';
 }
 
 }  // namespace fkt

@@ -156,7 +156,7 @@ Table calls_table(const Summary& summary) {
 Table processes_table(const Summary& summary, const std::vector<CpuState>& shown) {
   using Row = Summary::ProcessRow;
   TableOf<Row> table(summary.processes);
-  table.add({.title = "Name", .key = "name", .width = kTaskWidth, .left = true, .escaped = true},
+  table.add({.title = "Name", .key = "name", .width = kTaskWidth, .left = true},
             [](const Row& row) { return row.name; });
   table.add(count_column("Pid", "pid", 8), [](const Row& row) { return row.pid; });
   Column threads = count_column("Threads", "threads", 8), runs = count_column("Runs", "runs");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "lib/base/table.h"
 
 namespace fkt {
@@ -26,13 +28,7 @@ TableOf<TaskRun> runs_table(std::span<const TaskRun> runs, const Analysis& analy
             [](const TaskRun& run) { return std::uint64_t{run.cpu}; });
   table.add({.title = "Task", .width = 24, .left = true, .separated = true, .in = In::kText},
             [&](const TaskRun& run) {
-              TextWriter text;
-              text.put(' ');
-              text.escaped(run.name);
-              text.put(" (");
-              text.number(analysis.tasks()[run.task].tid);
-              text.put(')');
-              return text.take();
+              return fmt::format(" {} ({})", run.name, analysis.tasks()[run.task].tid);
             });
   table.add({.key = "task", .in = In::kData}, [](const TaskRun& run) { return run.name; });
   table.add({.key = "pid", .in = In::kData},
@@ -50,7 +46,7 @@ TableOf<TaskRun> runs_table(std::span<const TaskRun> runs, const Analysis& analy
                                    : Cell(std::string(NumberNames::switch_state(run.left)));
             });
   table.add(
-      {.title = "Woken by", .key = "woken_by", .left = true, .separated = true, .escaped = true},
+      {.title = "Woken by", .key = "woken_by", .left = true, .separated = true},
       [](const TaskRun& run) { return run.waker.empty() ? Cell(kUnknown) : Cell(run.waker); });
   return table;
 }

@@ -30,12 +30,7 @@ Table spans_table(const SlowestTable& slowest) {
   table.add({.title = "Pid", .key = "pid", .width = 8},
             [](const FoundSpan& span) { return span.pid; });
   const auto text = [&](const char* title, std::string_view key, auto value) {
-    table.add({.title = title,
-               .key = key,
-               .width = kTask,
-               .left = true,
-               .separated = true,
-               .escaped = true},
+    table.add({.title = title, .key = key, .width = kTask, .left = true, .separated = true},
               [value](const FoundSpan& span) { return std::string(value(span)); });
   };
   text("Task", "task", [](const FoundSpan& span) { return span.task; });

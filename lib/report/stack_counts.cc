@@ -6,15 +6,15 @@
 
 #include "lib/base/text.h"
 #include "lib/format/stack_frames.h"
+#include "lib/report/call_tree_text.h"
 
 namespace fkt {
 namespace {
 
-// Returns the name with "_" for semicolons and blanks, which separate the parts of a line.
 std::string part(std::string_view name) {
-  std::string text;
-  for (const char c : name) text += c == ';' || (c >= '\0' && c <= ' ') || c == 0x7f ? '_' : c;
-  return text;
+  TextWriter text;
+  put_frame(text, name);
+  return text.take();
 }
 
 // ";FUNCTION;FUNCTION", the outermost one first.

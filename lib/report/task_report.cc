@@ -61,7 +61,7 @@ void write_parts(TextWriter& out, std::string_view what, const Parts& parts, std
   for (const TaskRow::Part& part : parts) {
     out.fill(4);
     out.put(what);
-    out.put(part.name);
+    out.escaped(part.name);
     out.put(": ");
     out.number(part.count);
     out.put(part.count == 1 ? " time, " : " times, ");

@@ -23,8 +23,7 @@ TableOf<UserRow> user_functions_table(const std::vector<UserRow>& rows) {
              .width = kName,
              .left = true,
              .separated = true,
-             .fitted = true,
-             .escaped = true},
+             .fitted = true},
             [](const UserRow& row) { return row.name; });
   number("Count", "count", [](const UserRow& row) { return row.count; });
   ticks("Time", "time", [](const UserRow& row) { return row.time; });

@@ -207,8 +207,9 @@ TEST_CASE("text is escaped byte by byte, wherever in it a byte stands") {
         for (const char c : text) {
           char hex[8];
           std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned char>(c));
-          const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\';
-          wanted += control ? std::string(hex) : std::string(1, c);
+          // A byte from 0x80 on is no UTF-8 here.
+          const bool is_plain = c >= ' ' && c != 0x7f && c != '\\';
+          wanted += !is_plain ? std::string(hex) : std::string(1, c);
         }
         TextWriter out;
         out.escaped(text);

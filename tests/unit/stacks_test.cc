@@ -101,8 +101,8 @@ TEST_CASE("stacks are found by any of their functions") {
 TEST_CASE("stacks are counted with the user's below the kernel's") {
   TraceBuilder b = recording();
   CHECK(counts(b) ==
-        "a_b_c;0x402000;0x401000;entry_SYSCALL_64;ksys_read;vfs_read 2\n"
-        "a_b_c;entry_SYSCALL_64;ksys_read;vfs_read;dev_read 1\n");
+        "a b\\x3bc;0x402000;0x401000;entry_SYSCALL_64;ksys_read;vfs_read 2\n"
+        "a b\\x3bc;entry_SYSCALL_64;ksys_read;vfs_read;dev_read 1\n");
 }
 
 TEST_CASE("a user stack of another thread or without a stack before it is not counted") {
@@ -113,5 +113,5 @@ TEST_CASE("a user stack of another thread or without a stack before it is not co
   add_stack(b, T + 1, FKT_E_STACK, {kVfs});
   b.pid(0, 43);
   add_stack(b, T + 2, FKT_E_USER_STACK, {0x401000});
-  CHECK(counts(b) == "a_b_c;vfs_read 1\n");
+  CHECK(counts(b) == "a b\\x3bc;vfs_read 1\n");
 }

@@ -22,7 +22,7 @@ const std::vector<Row> kRows = {{"plain", 7, 2000, true},
 
 TableOf<Row> make_table() {
   TableOf<Row> table(kRows);
-  table.add({.title = "Name", .key = "name", .width = 12, .left = true, .escaped = true},
+  table.add({.title = "Name", .key = "name", .width = 12, .left = true},
             [](const Row& row) { return row.name; });
   table.add({.title = "Calls", .key = "count", .width = 8},
             [](const Row& row) { return row.count; });
@@ -51,6 +51,20 @@ TEST_CASE("a table as text: aligned columns, long values whole, unknown values a
         "Name           Calls    Time\n"
         "plain              7   2.000\n"
         "a \"b\",\\x01  12345678901234       -\n");
+}
+
+TEST_CASE("a table as text: columns stand below each other whatever the names") {
+  const std::vector<Row> rows = {
+      {"日本語", 1, 1, true}, {"e\u0301", 2, 2, true}, {"\x1b", 3, 3, true}};
+  TableOf<Row> table(rows);
+  table.add({.title = "Name", .key = "name", .width = 3, .left = true, .fitted = true},
+            [](const Row& row) { return row.name; });
+  table.add({.title = "N", .key = "n", .width = 3}, [](const Row& row) { return row.count; });
+  CHECK(written([&](TextWriter& out) { write_text(out, table, kMicroseconds); }) ==
+        "Name    N\n"
+        "日本語  1\n"
+        "e\u0301       2\n"
+        "\\x1b    3\n");
 }
 
 TEST_CASE("a table as CSV: quoted as RFC 4180 says, a value that is not there is empty") {

@@ -6,7 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "lib/base/parse.h"
 #include "lib/base/time_format.h"
+#include "lib/base/utf8.h"
 
 using namespace fkt;
 
@@ -42,6 +44,64 @@ TEST_CASE("numbers have their digits, at every length") {
   CHECK(number_signed(-10) == "-10");
   CHECK(number_signed(99) == "99");
   CHECK(written([](TextWriter& out) { out.hex(0xfe0); }) == "0xfe0");
+}
+
+TEST_CASE("a terminal is given harmless characters alone, and the name can be had back") {
+  const auto escaped = [](std::string_view text) {
+    return written([&](TextWriter& out) { out.escaped(text); });
+  };
+  CHECK(escaped("plain text, longer than eight bytes: é 日本語 👩‍💻") ==
+        "plain text, longer than eight bytes: é 日本語 👩‍💻");
+  CHECK(escaped("nl\nin\x1b[31m\x7f") == "nl\\x0ain\\x1b[31m\\x7f");
+  CHECK(escaped("back\\slash, behind eight bytes") == "back\\x5cslash, behind eight bytes");
+  CHECK(escaped("\xc2\x9b"
+                "31m\xc2\x85") == "\\xc2\\x9b31m\\xc2\\x85");  // C1
+  CHECK(
+      escaped("\u202e\u2066\u200b\u2028\ufeff\uffff") ==
+      "\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\x8b\\xe2\\x80\\xa8\\xef\\xbb\\xbf\\xef\\xbf\\xbf");
+  // No UTF-8: alone, cut short, too long, a surrogate, above the last code point.
+  for (const std::string_view bad :
+       {"\xff", "\xe6\x97", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    CHECK(escaped(bad).find_first_not_of("\\x0123456789abcdef") == std::string::npos);
+    CHECK(unescaped(escaped(bad)) == bad);
+  }
+  std::string all;
+  for (int byte = 0; byte < 256; byte++) all += static_cast<char>(byte);
+  for (int byte = 0; byte < 256; byte++)
+    all += "\xe6" + std::string(1, static_cast<char>(byte)) + "\xa5";
+  CHECK(unescaped(escaped(all)) == all);
+  CHECK(written([](TextWriter& out) { out.escaped("a;b\\;", ";"); }) == "a\\x3bb\\x5c\\x3b");
+  CHECK(written([](TextWriter& out) { out.message("no \\x1b in \"\x1b\\\"\n"); }) ==
+        "no \\x1b in \"\\x1b\\\"\\x0a");
+}
+
+TEST_CASE("JSON and CSV have the name itself") {
+  const auto json = [](std::string_view text) {
+    return written([&](TextWriter& out) { out.json(text); });
+  };
+  CHECK(json("\x1b\"\\\xc2\x9b\xff日") == R"("\u001b\"\\\u009b\ufffd日")");
+  CHECK(json("\u202e\U000e0041") == R"("\u202e\udb40\udc41")");
+  CHECK(written([](TextWriter& out) { out.json_text("{\n \"a\xc2\x9b\": \"\x7f\"}\n"); }) ==
+        "{\n \"a\\u009b\": \"\\u007f\"}\n");
+  const auto csv = [](std::string_view text) {
+    return written([&](TextWriter& out) { out.csv(text); });
+  };
+  CHECK(csv("a\x1b\xc2\x9b") == "a\x1b\xc2\x9b");
+  CHECK(csv("bad\xff,\"") == "\"bad\xef\xbf\xbd,\"\"\"");
+  CHECK(csv(std::string_view("nul\0", 4)) == "nul\xef\xbf\xbd");
+}
+
+TEST_CASE("columns are those of a terminal, not bytes or characters") {
+  CHECK(columns_of("plain") == 5);
+  CHECK(columns_of("日本語") == 6);
+  CHECK(columns_of("é") == 1);
+  CHECK(columns_of("e\u0301x") == 2);
+  CHECK(columns_of("") == 0);
+  CHECK(first_columns("日本語", 5) == "日本");
+  CHECK(first_columns("ae\u0301x", 2) == "ae\u0301");
+  CHECK(first_columns("abc", 9) == "abc");
+  CHECK(written([](TextWriter& out) { out.left("日本", 6); }) == "日本  ");
+  CHECK(written([](TextWriter& out) { out.right("é", 3); }) == "  é");
 }
 
 TEST_CASE("columns are filled, and never cut") {

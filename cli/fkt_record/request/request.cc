@@ -514,7 +514,7 @@ std::optional<Result<std::string>> shown_instead(const Options& options) {
 }
 
 int show(const Result<std::string>& text) {
-  const Result<bool> shown = text ? cli::put(*text) : text.error();
+  const Result<bool> shown = text ? cli::put_lines(*text) : text.error();
   return shown ? cli::kDone : cli::fail(shown.error());
 }
 
