@@ -10,15 +10,23 @@ namespace {
 
 using namespace fkt;
 
-// Says which names were left. Returns the tool's exit status.
-int tell_ambiguous(const NameWords& words) {
+// Says which names were left, and of which kernel the addresses are unless that was said. Returns
+// the tool's exit status.
+int tell(const NameWords& words, bool is_said) {
+  if (words.replaced() > 0 && !is_said) {
+    cli::warn("the addresses are those of the kernel that runs here (-m MAP: of another one)");
+  }
   for (const auto& [name, addresses] : words.ambiguous()) {
     std::string list;
     for (const std::uint64_t address : addresses) list += (list.empty() ? "" : ", ") + hex(address);
     cli::warn(name + " is left as it is: " + std::to_string(addresses.size()) +
               " functions have this name (" + list + ')');
   }
-  return words.ambiguous().empty() ? cli::kDone : cli::kFailed;
+  for (const std::string& name : words.unknown()) {
+    cli::warn(name + " is left as it is: no function of " +
+              (is_said ? "that kernel" : "this kernel") + " has this name");
+  }
+  return words.ambiguous().empty() && words.unknown().empty() ? cli::kDone : cli::kFailed;
 }
 
 }  // namespace
@@ -34,5 +42,5 @@ int main(int argc, char** argv) {
   NameWords words(*symbols);
   const Status done =
       cli::translate(options, [&](std::string_view line) { return words.translated(line); });
-  return done ? tell_ambiguous(words) : cli::fail(done.error());
+  return done ? tell(words, options.has("map")) : cli::fail(done.error());
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,13 +43,24 @@ class NameWords {
   std::string translated(std::string_view line);
   // Returns the names in the lines so far that have several addresses, with these.
   const std::map<std::string, std::vector<std::uint64_t>>& ambiguous() const { return ambiguous_; }
+  // Returns the words in the lines so far that stand in the place of a function in a configuration
+  // of KFT and name none.
+  const std::set<std::string>& unknown() const { return unknown_; }
+  // Returns how many names have become addresses.
+  std::uint64_t replaced() const { return replaced_; }
 
  private:
-  std::string word(std::string_view name);
+  std::string word(std::string_view name, bool is_part);
+  bool is_place(std::string_view word);
 
   const Symbols symbols_;
   std::unordered_map<std::string_view, std::vector<std::uint64_t>> addresses_;
   std::map<std::string, std::vector<std::uint64_t>> ambiguous_;
+  std::set<std::string> unknown_;
+  std::uint64_t replaced_ = 0;
+  // Where the next word stands in a configuration.
+  bool in_list_ = false;  // between funclist and fend
+  bool is_next_ = false;  // behind entry, exit or caller
 };
 
 }  // namespace fkt
