@@ -4,13 +4,18 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "functions.h"
 #include "traced.h"
+
+/* Functions that ftrace patches at once: it lets no other task run meanwhile, for half a millisecond each if slow. */
+#define STEP 4096U
 
 struct traced {
 	/* Fresh for each use: ftrace leaves dangling pointers in one that was registered. */
@@ -33,6 +38,35 @@ static unsigned long *copy_of(const unsigned long *source, size_t bytes)
 static struct traced *traced_of(struct ftrace_ops *ops)
 {
 	return container_of(ops, struct traced, ops);
+}
+
+/*
+ * Adds the functions to the filter of an ftrace_ops, or removes them, in steps. Returns how many it has changed, and
+ * sets *err if these are not all.
+ */
+static unsigned int change(struct ftrace_ops *ops, unsigned long *nops, unsigned int count, bool remove, int *err)
+{
+	unsigned int done = 0, n;
+
+	for (*err = 0; done < count; done += n) {
+		n = min(count - done, STEP);
+		*err = ftrace_set_filter_ips(ops, &nops[done], n, remove, 0);
+		if (*err)
+			break;
+		cond_resched();
+	}
+	return done;
+}
+
+/* Adds all of the functions, or none after an error. */
+static int add(struct ftrace_ops *ops, unsigned long *nops, unsigned int count)
+{
+	int err, ignored;
+	unsigned int done = change(ops, nops, count, false, &err);
+
+	if (err)
+		change(ops, nops, done, true, &ignored);
+	return err;
 }
 
 /*
@@ -59,7 +93,8 @@ struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count,
 	traced->ops.flags = like->flags | FTRACE_OPS_FL_PERMANENT;
 	traced->count = allowed;
 	traced->nops = copy_of(functions, allowed * sizeof(*functions));
-	err = traced->nops ? ftrace_set_filter_ips(&traced->ops, functions, allowed, 0, 1) : -ENOMEM;
+	/* fkt_traced_register() adds the others. */
+	err = traced->nops ? ftrace_set_filter_ips(&traced->ops, functions, min_t(u32, allowed, STEP), 0, 1) : -ENOMEM;
 	if (!err)
 		return &traced->ops;
 	fkt_traced_free(&traced->ops);
@@ -69,11 +104,18 @@ struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count,
 /* -ENODEV: ftrace is off. */
 int fkt_traced_register(struct ftrace_ops *ops)
 {
+	struct traced *traced = traced_of(ops);
 	int err = register_ftrace_function(ops);
 
-	traced_of(ops)->is_registered = !err;
-	/* The only reason for it: kernel.ftrace_enabled is 0. */
-	return err == -EBUSY ? -ENODEV : err;
+	/* The only reason for -EBUSY: kernel.ftrace_enabled is 0. */
+	if (err)
+		return err == -EBUSY ? -ENODEV : err;
+	traced->is_registered = true;
+	if (traced->count > STEP)
+		err = add(ops, &traced->nops[STEP], traced->count - STEP);
+	if (err)
+		fkt_traced_unregister(ops);
+	return err;
 }
 
 /*
@@ -84,10 +126,14 @@ int fkt_traced_register(struct ftrace_ops *ops)
 bool fkt_traced_unregister(struct ftrace_ops *ops)
 {
 	struct traced *traced = traced_of(ops);
+	int ignored;
 
 	if (!traced->is_registered)
 		return !traced->stays;
 	traced->is_registered = false;
+	/* If that fails, all are removed in one step. */
+	if (traced->count > STEP)
+		change(ops, &traced->nops[STEP], traced->count - STEP, true, &ignored);
 	if (!unregister_ftrace_function(ops))
 		return true;
 	pr_warn("ftrace has switched itself off: functions go on calling this module, which stays loaded\n");
@@ -170,7 +216,7 @@ int fkt_traced_add(struct ftrace_ops *ops, const unsigned long *nops, unsigned i
 
 	if (merged && added) {
 		n = merge(traced->nops, traced->count, nops, count, merged, added);
-		err = n ? ftrace_set_filter_ips(ops, added, n, 0, 0) : 0;
+		err = add(ops, added, n);
 		if (!err) {
 			swap(traced->nops, merged);
 			traced->count += n;
@@ -190,6 +236,7 @@ bool fkt_traced_keep(struct ftrace_ops *ops, const unsigned long *nops, unsigned
 	struct traced *traced = traced_of(ops);
 	unsigned int i, j = 0, n = 0, kept = 0;
 	unsigned long *gone;
+	int err;
 
 	if (!traced->is_registered)
 		return false;
@@ -205,7 +252,8 @@ bool fkt_traced_keep(struct ftrace_ops *ops, const unsigned long *nops, unsigned
 	if (n == traced->count) {
 		fkt_traced_unregister(ops);
 		traced->count = 0;
-	} else if (n && !ftrace_set_filter_ips(ops, gone, n, 1, 0)) {
+	} else {
+		n = change(ops, gone, n, true, &err);
 		for (i = 0, j = 0; i < traced->count; i++) {
 			if (j < n && gone[j] == traced->nops[i])
 				j++;
