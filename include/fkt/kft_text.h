@@ -26,18 +26,21 @@
 /* Without it, older logs have a Delta of 0 if the exit was not seen. */
 #define FKT_KFT_TEXT_ZERO_IS_SHORT "Delta 0: less than 1 usec; no exit: the exit was not seen"
 
-#define FKT_KFT_TEXT_TITLES                                                                  \
-	" Entry      Delta      PID            Function                    Called At\n"      \
-	"--------   --------   -----   -------------------------   --------------------------\n"
+#define FKT_KFT_TEXT_TITLES                                                                          \
+	" Entry      Delta      PID            Function                    Called At          CPU\n"  \
+	"--------   --------   -----   -------------------------   --------------------------   ---\n"
 
 /*
- * Widths of the right-aligned columns; a blank precedes the function, and "Called At" follows it. An "i" after the PID
- * marks a call in an interrupt.
+ * Widths of the columns, which are right-aligned but for "Called At"; a blank precedes the function, and a gap the two
+ * behind it. An "i" after the PID marks a call in an interrupt. The CPU, which logs of other programs do not have, is
+ * that on which the call returned.
  */
 #define FKT_KFT_TEXT_ENTRY_WIDTH 8
 #define FKT_KFT_TEXT_DELTA_WIDTH 11
 #define FKT_KFT_TEXT_PID_WIDTH 8
 #define FKT_KFT_TEXT_FUNCTION_WIDTH 27
+#define FKT_KFT_TEXT_CALLER_WIDTH 26
+#define FKT_KFT_TEXT_CPU_WIDTH 3
 #define FKT_KFT_TEXT_GAP "   "
 #define FKT_KFT_TEXT_NO_CALLER "-"
 

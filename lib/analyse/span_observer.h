@@ -14,7 +14,7 @@ namespace fkt {
 // Where a call begins or ends. Of an end that was not seen, clock, cpu, pid and task are 0.
 struct SpanPosition {
   std::uint64_t clock = 0;           // ticks
-  std::uint32_t cpu = 0;             // 0 in a KFT log, which records no CPU
+  std::uint32_t cpu = 0;             // 0 in a KFT log that does not have it
   std::int64_t pid = 0;              // the running task, or the one that was interrupted
   std::uint32_t task = 0;            // its TaskIndex: pids are reused, indexes are not
   std::uint32_t depth = 0;           // number of calls around it on its stack

@@ -96,6 +96,8 @@ void CallTrace::end(const OpenSpan& call, Outcome outcome, const SpanPosition& p
     line.ended = true;
     line.whole = outcome == Outcome::complete;
     line.local = call.own;
+    // KFT's log has the CPU on which the call returned, as the kernel writes it.
+    if (shape_.kft_log && line.whole) line.cpu = place.cpu;
     line.cpu_time = call.own + call.sub;
     line.off = call.blocked.ticks + call.sub_blocked + call.preempted.ticks + call.sub_preempted;
     if (line.whole) line.duration = place.clock - call.begin;
@@ -189,7 +191,8 @@ void CallTrace::print_moments(std::uint64_t clock) {
   });
 }
 
-// "    23662       1333       0                    con_init   console_init": us since the start.
+// "    23662       1333       0                    con_init   console_init   0": us since the
+// start.
 void CallTrace::print_kft(const Line& line) {
   constexpr std::uint64_t kNsPerUs = 1000;
   print_moments(line.begin);
@@ -207,7 +210,10 @@ void CallTrace::print_kft(const Line& line) {
   out_.put(' ');
   out_.right(kft_word(type_(line.type)), FKT_KFT_TEXT_FUNCTION_WIDTH);
   out_.put(FKT_KFT_TEXT_GAP);
-  out_.put(line.caller == kNoType ? FKT_KFT_TEXT_NO_CALLER : kft_word(type_(line.caller)));
+  out_.left(line.caller == kNoType ? FKT_KFT_TEXT_NO_CALLER : kft_word(type_(line.caller)),
+            FKT_KFT_TEXT_CALLER_WIDTH);
+  out_.put(FKT_KFT_TEXT_GAP);
+  out_.right(line.cpu, FKT_KFT_TEXT_CPU_WIDTH);
   out_.put('\n');
 }
 

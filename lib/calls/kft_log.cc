@@ -59,11 +59,13 @@ class Ends {
     }
   }
 
-  // Sets the duration of the next entry.
+  // Sets the duration of the next entry, and the CPU of its exit.
   void take(KftCall& call) {
-    const std::uint64_t duration = durations_[next_++];
-    call.exit_seen = duration != kUnseen;
-    call.delta = call.exit_seen ? duration : 0;
+    const Seen& seen = seen_[next_++];
+    call.exit_seen = seen.duration != kUnseen;
+    if (!call.exit_seen) return;
+    call.delta = seen.duration;
+    call.cpu = seen.cpu;
   }
 
  private:
@@ -75,11 +77,15 @@ class Ends {
     std::uint64_t entry = 0;
     std::size_t number = 0;
   };
+  struct Seen {
+    std::uint64_t duration = kUnseen;  // us; kUnseen: no exit
+    std::uint16_t cpu = 0;
+  };
 
   std::vector<Open>& open_of(const KftCall& call) { return open_[{call.pid, call.interrupt}]; }
   void begin(const KftCall& call) {
-    open_of(call).push_back({call.function, call.entry, durations_.size()});
-    durations_.push_back(kUnseen);
+    open_of(call).push_back({call.function, call.entry, seen_.size()});
+    seen_.emplace_back();
   }
   // The exits of the calls after it were not seen.
   void end(const KftCall& call) {
@@ -89,12 +95,12 @@ class Ends {
     const auto last = std::find_if(open.rbegin(), deepest,
                                    [&](const Open& one) { return one.function == call.function; });
     if (last == deepest || call.entry < last->entry) return;
-    durations_[last->number] = call.entry - last->entry;
+    seen_[last->number] = {call.entry - last->entry, call.cpu};
     open.erase(last.base() - 1, open.end());
   }
 
   std::map<std::pair<std::int64_t, bool>, std::vector<Open>> open_;  // by PID, and in interrupts
-  std::vector<std::uint64_t> durations_;                             // us; kUnseen: no exit
+  std::vector<Seen> seen_;                                           // of each entry
   std::size_t next_ = 0;
 };
 
@@ -129,7 +135,9 @@ std::optional<KftCall> parse_kft_line(std::string_view line, bool zero_is_short)
   if (!pid(word(line), call)) return std::nullopt;
   call.function = word(line);
   call.called_at = word(line);
-  if (call.function.empty() || call.called_at.empty() || !word(line).empty()) return std::nullopt;
+  if (call.function.empty() || call.called_at.empty()) return std::nullopt;
+  const std::string_view cpu = word(line);
+  if ((!cpu.empty() && !parse_number(cpu, call.cpu)) || !word(line).empty()) return std::nullopt;
   call.function = call.function.substr(0, call.function.rfind("+0x"));
   call.caller = call.called_at.substr(0, call.called_at.rfind("+0x"));
   if (call.function.empty()) return std::nullopt;

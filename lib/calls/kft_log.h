@@ -2,10 +2,11 @@
 // The text log of KFT and KFI, as written by addr2sym or kfiresolve: a head of a few lines, then
 // one line per call, in the order in which the calls began:
 //
-//    Entry      Delta      PID            Function                    Called At
-//   --------   --------   -----   -------------------------   --------------------------
-//      23662       1333       0                    con_init   console_init+0x78
+//    Entry      Delta      PID            Function                    Called At          CPU
+//   --------   --------   -----   -------------------------   --------------------------   ---
+//      23662       1333       0                    con_init   console_init+0x78              0
 //
+// Only logs of FKT have the CPU: that on which the call returned. Others are of one CPU.
 // Times are in microseconds. Delta "0" or "no exit": the exit was not seen. PID "-1", or one
 // followed by "i": the call ran in an interrupt. If the head has the line kKftZeroIsShort, as those
 // that fkt_kd writes, Delta "0" is a call of less than 1 us. Delta "entry" and "exit": each end of
@@ -38,6 +39,7 @@ struct KftCall {
   bool exit_seen = false;
   std::int64_t pid = 0;                // -1 in interrupts
   bool interrupt = false;              // runs in an interrupt
+  std::uint16_t cpu = 0;               // on which it returned; 0 if the log does not say it
   std::string_view function;           // the word, without "+0x0"; points into the text
   std::string_view caller, called_at;  // "console_init", "console_init+0x78"
 };

@@ -70,8 +70,11 @@ void KftMoments::add_end(const Event& event, Kind kind) {
     if (entries.size() == kEntryLevels) entries.erase(entries.begin());
     entries.push_back(lines_.size());
   }
-  lines_.push_back(
-      {event.clock, event.pid, number_of(function.empty() ? "?" : function), kNone, kind});
+  lines_.push_back({.clock = event.clock,
+                    .pid = event.pid,
+                    .cpu = event.cpu,
+                    .function = number_of(function.empty() ? "?" : function),
+                    .kind = kind});
 }
 
 // The entry before it is its last frame, and has no line of its own.
@@ -132,8 +135,11 @@ void KftMoments::write_before(std::uint64_t clock, TextWriter& out,
     out.put(' ');
     out.right(names_[line.function], FKT_KFT_TEXT_FUNCTION_WIDTH);
     out.put(FKT_KFT_TEXT_GAP);
-    out.put(line.caller == kNone ? std::string_view(FKT_KFT_TEXT_NO_CALLER)
-                                 : std::string_view(names_[line.caller]));
+    out.left(line.caller == kNone ? std::string_view(FKT_KFT_TEXT_NO_CALLER)
+                                  : std::string_view(names_[line.caller]),
+             FKT_KFT_TEXT_CALLER_WIDTH);
+    out.put(FKT_KFT_TEXT_GAP);
+    out.right(line.cpu, FKT_KFT_TEXT_CPU_WIDTH);
     out.put('\n');
   }
 }

@@ -32,7 +32,7 @@ class KftMoments {
   enum class Kind : std::uint8_t { entry, exit, frame, gone };
   struct Line {
     std::uint64_t clock = 0;
-    std::uint32_t pid = 0;
+    std::uint32_t pid = 0, cpu = 0;
     std::uint32_t function = 0, caller = kNone;  // numbers in names_
     Kind kind = Kind::entry;
   };

@@ -47,12 +47,14 @@ TEST_CASE("what KFI and KFT write besides") {
   CHECK(parse_kft_line("1 45 -1 __do_IRQ do_IRQ+0x5c")->interrupt);
   CHECK(parse_kft_line("1 45 33i ack do_IRQ+0x5c")->interrupt);
   CHECK(parse_kft_line("1 -2 33 deep down+0x5c")->delta == 0);
+  CHECK(parse_kft_line("1 -2 33 deep down+0x5c")->cpu == 0);
+  CHECK(parse_kft_line("1 5 33 f down+0x5c   63")->cpu == 63);
 }
 
 TEST_CASE("lines that are no calls") {
   for (const char* line :
        {"", "1", "1 2", "1 2 3", "1 2 3 f", "x 2 3 f c+0x1", "1 y 3 f c+0x1", "1 2 z f c+0x1",
-        "1 2 3 f c+0x1 more", "-1 2 3 f c+0x1", "1 -3 3 f c+0x1", "1 2 -2 f c+0x1", "1 no 3 f c",
+        "1 2 3 f c+0x1 more", "1 2 3 f c+0x1 1 more", "1 2 3 f c+0x1 65536", "-1 2 3 f c+0x1", "1 -3 3 f c+0x1", "1 2 -2 f c+0x1", "1 no 3 f c",
         "99999999999999999999 2 3 f c+0x1", "1 99999999999999999 3 f c+0x1", "1 2 3 +0x1 c+0x1",
         "1 2 3 \x1b[2J c+0x1"}) {
     INFO(line);
@@ -120,6 +122,31 @@ TEST_CASE("time that others ran is no CPU time") {
   CHECK(rows["read"].blocked == 890);
   CHECK(rows["read"].cpu() == 110);
   CHECK(rows["other"].cpu() == 300);
+}
+
+TEST_CASE("tasks of other CPUs take no time from each other") {
+  auto rows = rows_of(
+      "10 1000 5 work x 0\n20 1000 6 play y 1\n30 5 5 part work 0\n40 5 6 game play 1\n"
+      "50 20 6i tick - 1\n60 900 5 part work 0\n70 800 6 game play 1\n980 9 5 part work 0\n");
+  CHECK(rows["work"].blocked == 0);
+  CHECK(rows["work"].interrupts == 0);
+  CHECK(rows["work"].cpu() == 1000);
+  CHECK(rows["play"].blocked == 0);
+  CHECK(rows["play"].interrupts == 20);
+  rows = rows_of(
+      "10 1000 5 read x 3\n12 1000 7 busy z 1\n20 900 5 schedule read 3\n30 300 6 other y 3\n"
+      "40 9 7 part busy 1\n950 9 5 end read 3\n960 9 7 part busy 1\n");
+  CHECK(rows["schedule"].blocked == 890);  // as if the other CPU were not there
+  CHECK(rows["read"].cpu() == 110);
+  CHECK(rows["busy"].cpu() == 1000);
+}
+
+TEST_CASE("a task that returns on another CPU has moved while it slept") {
+  auto rows = rows_of(
+      "1 5 5 before x 0\n2 990 7 busy z 1\n10 1000 5 read x 1\n20 900 5 schedule read 1\n"
+      "30 300 6 other y 0\n40 9 7 part busy 1\n950 9 5 end read 1\n");
+  CHECK(rows["schedule"].blocked == 890);
+  CHECK(rows["busy"].blocked == 992 - 950);  // from where the other task is seen on its CPU
 }
 
 TEST_CASE("a call whose exit was not seen has no duration, and holds what it called") {
