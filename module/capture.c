@@ -403,6 +403,7 @@ static int start_locked(struct fkt_recording *rec, struct file *owner, const str
 	rec->closed = false;
 	/* The drain thread looks at it. */
 	rec->started_by = 0;
+	rec->is_beginning = false;
 	err = fkt_drain_start(rec, owner, start, parts->out);
 	if (err)
 		goto err_rings;
@@ -431,12 +432,13 @@ err_trigger:
 	return err;
 }
 
-/* Starts the recording. -EBUSY: there is another one. */
+/* Starts the recording. -EBUSY: there is another one. by: as in fkt_capture_start_checked(). */
 static int start_or_refuse(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
-			   struct parts *parts)
+			   struct parts *parts, enum fkt_given by)
 {
 	const struct fkt_opener *opener = owner->private_data;
-	int err = fkt_recording_lock_awake(rec);
+	/* In the kernel, the caller has locks for which tasks wait that the freezer waits for. */
+	int err = by == FKT_GIVEN_BY_KERNEL ? fkt_recording_lock_now(rec) : fkt_recording_lock_awake(rec);
 
 	if (err)
 		return err;
@@ -454,7 +456,7 @@ static int start_or_refuse(struct fkt_recording *rec, struct file *owner, const 
 
 /*
  * Starts a recording with arguments that were checked. by: where the instruments are given. Errors as those of
- * fkt_capture_start().
+ * fkt_capture_start(); by the kernel also -EAGAIN: the machine is about to sleep.
  */
 int fkt_capture_start_checked(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
 			      enum fkt_given by)
@@ -468,7 +470,7 @@ int fkt_capture_start_checked(struct fkt_recording *rec, struct file *owner, con
 		return err;
 	err = get_parts(owner, start, by, &parts);
 	if (!err)
-		err = start_or_refuse(rec, owner, start, &parts);
+		err = start_or_refuse(rec, owner, start, &parts, by);
 	WRITE_ONCE(opener->refused, parts.refused);
 	free_parts(&parts);
 	if (!err)

@@ -160,12 +160,12 @@ static u64 asleep_ns(void)
 
 static u64 to_ticks(u64 ns)
 {
-	return mul_u64_u64_div_u64(ns, fkt_clock_khz(), NSEC_PER_MSEC);
+	return fkt_ticks_convert(ns, fkt_clock_khz(), NSEC_PER_MSEC);
 }
 
 static u64 to_ns(u64 ticks)
 {
-	return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, fkt_clock_khz());
+	return fkt_ticks_convert(ticks, NSEC_PER_MSEC, fkt_clock_khz());
 }
 
 /* Saves the clocks when the recording is parked; no probe writes any more. Caller must hold the recording's lock. */
@@ -198,7 +198,8 @@ bool fkt_clock_wake(void)
 	if (clock.source == FKT_CLOCK_MONO) {
 		missing = asleep_ns() - clock.parked_asleep_ns;
 	} else {
-		slept = to_ticks(now.mono_ns + asleep_ns() - clock.parked_boot_ns);
+		/* The fast clock may step back a little if the machine did not even sleep. */
+		slept = to_ticks(fkt_ticks_between(clock.parked_boot_ns, now.mono_ns + asleep_ns()));
 		missing = fkt_sleep_offset(clock.parked_clock, slept, now.clock + clock.parked_offset,
 					   to_ticks(SLACK_S * NSEC_PER_SEC) + slept / SLACK_SHARE);
 	}
@@ -208,7 +209,7 @@ bool fkt_clock_wake(void)
 	 * With this added, CLOCK_MONOTONIC_RAW has run as long as the recording's clock: their rates
 	 * can be compared.
 	 */
-	ticks = now.clock + clock.offset - clock.parked_clock;
+	ticks = fkt_ticks_between(clock.parked_clock, now.clock + clock.offset);
 	WRITE_ONCE(clock.uncounted_ns, clock.parked_uncounted_ns + to_ns(ticks) -
 				       (now.mono_raw_ns - clock.parked_raw_ns));
 	return clock.offset;

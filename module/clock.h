@@ -12,6 +12,7 @@
 #include <asm/msr.h>
 
 #include <fkt/ioctl.h>
+#include <fkt/ticks.h>
 
 /* The clock is not the bare counter. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_clock);

@@ -55,19 +55,35 @@ struct fkt_instrument_table *fkt_recording_instruments(const struct fkt_recordin
 	return rcu_dereference_protected(fkt_instruments_now, lockdep_is_held(&rec->lock));
 }
 
-/* Takes the lock at a time when the machine is not about to sleep. A signal ends the wait. */
+/*
+ * Waits until the machine is not about to sleep. A signal ends the wait. The task may be frozen in it, so the caller
+ * must hold no lock: the freezer would wait in vain for those that wait for it.
+ */
+int fkt_recording_wait_awake(struct fkt_recording *rec)
+{
+	return wait_event_freezable(rec->awake, !READ_ONCE(rec->parked));
+}
+
+/* Takes the lock, unless the machine is about to sleep (-EAGAIN). -EINTR: the caller is being killed. */
+int fkt_recording_lock_now(struct fkt_recording *rec)
+{
+	int err = fkt_recording_lock(rec);
+
+	if (err || !rec->parked)
+		return err;
+	mutex_unlock(&rec->lock);
+	return -EAGAIN;
+}
+
+/* Takes the lock at a time when the machine is not about to sleep. As fkt_recording_wait_awake(). */
 int fkt_recording_lock_awake(struct fkt_recording *rec)
 {
 	int err;
 
-	for (;;) {
-		err = wait_event_freezable(rec->awake, !READ_ONCE(rec->parked));
-		if (!err)
-			err = fkt_recording_lock(rec);
-		if (err || !rec->parked)
-			return err;
-		mutex_unlock(&rec->lock);
-	}
+	do
+		err = fkt_recording_wait_awake(rec) ?: fkt_recording_lock_now(rec);
+	while (err == -EAGAIN);
+	return err;
 }
 
 /* ---- without the lock ---- */
@@ -171,7 +187,8 @@ bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *numb
 /* Returns whether nothing is recorded until a hit whose action is FKT_ACTION_START. Exact under the lock. */
 bool fkt_recording_waits(const struct fkt_recording *rec)
 {
-	return READ_ONCE(rec->waits) && !READ_ONCE(rec->started_by);
+	/* Pairs with the store-release in fkt_recording_begin_by(): who sees the begin sees its time. */
+	return READ_ONCE(rec->waits) && !smp_load_acquire(&rec->started_by);
 }
 
 /* Returns whether not even such a hit is seen until one whose action is FKT_ACTION_PRIME. Exact under the lock. */
@@ -208,15 +225,17 @@ void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 
 	if (READ_ONCE(fkt_mask) != FKT_MASK_WAITS)
 		return;
-	/*
-	 * LOCK-prefixed, against other CPUs, once in a recording: of simultaneous hits only one goes on. Before the
-	 * mask, so that fkt_recording_set_mask() does not take a cleared mask for one that waits.
-	 */
-	if (cmpxchg(&rec->started_by, 0, instrument + 1))
+	/* LOCK-prefixed, against other CPUs, once in a recording: of simultaneous hits only one goes on. */
+	if (cmpxchg(&rec->is_beginning, false, true))
 		return;
 	if (mask & 1ULL << FKT_L_SYSTEM)
 		fkt_trigger_calls_begin();
 	WRITE_ONCE(rec->since, fkt_clock());
+	/*
+	 * Pairs with the load-acquire in fkt_recording_waits(). Before the mask, so that fkt_recording_set_mask() does
+	 * not take a cleared mask for one that waits.
+	 */
+	smp_store_release(&rec->started_by, instrument + 1);
 	/* The rings are set up before the mask waits; an end or a park waits for this probe before it closes them. */
 	fkt_emit(FKT_E_MASK, 0, &mask, FKT_N_MASK);
 	fkt_emit0(FKT_E_HIT, instrument);

@@ -57,6 +57,7 @@ struct fkt_recording {
 	u32 table; /* number of the table of instruments in force, from 0 (instruments.c) */
 	enum fkt_clock_source clock;
 	bool waits; /* for a hit whose action is FKT_ACTION_START, unless started_by is set */
+	bool is_beginning; /* a hit is the one that sets `since` and `started_by` */
 	u32 started_by; /* index of that instrument, plus 1; 0: none. Set once, by its probe */
 	bool primes; /* first it waits for a hit whose action is FKT_ACTION_PRIME, unless primed_by is set */
 	u32 primed_by; /* as started_by */
@@ -116,6 +117,8 @@ static inline bool fkt_recording_goes_on(const struct fkt_recording *rec, const 
 	return rec->owner == owner && fkt_recording_running(rec) && !rec->draining;
 }
 
+int fkt_recording_wait_awake(struct fkt_recording *rec);
+int fkt_recording_lock_now(struct fkt_recording *rec);
 int fkt_recording_lock_awake(struct fkt_recording *rec);
 struct fkt_instrument_table *fkt_recording_instruments(const struct fkt_recording *rec);
 enum fkt_state fkt_recording_state(const struct fkt_recording *rec);

@@ -110,7 +110,7 @@ u64 fkt_call_context(const u64 *hit, u32 which, u32 parameter)
 	case FKT_CONTEXT_LEVEL:
 		return fkt_level();
 	case FKT_CONTEXT_SINCE_START:
-		return fkt_clock() - READ_ONCE(fkt_recording.since);
+		return fkt_ticks_between(READ_ONCE(fkt_recording.since), fkt_clock());
 	case FKT_CONTEXT_STACK_LEFT:
 		return left_below(fkt_scratch_now()->stack);
 	case FKT_CONTEXT_LOWEST_STACK:

@@ -28,7 +28,7 @@ u64 fkt_kft_ticks(u64 ns)
 	struct fkt_clocks clocks = { .clock = FKT_CLOCK_TSC };
 
 	fkt_clock_read(&clocks, false);
-	return mul_u64_u64_div_u64(ns, clocks.khz, NSEC_PER_MSEC);
+	return fkt_ticks_convert(ns, clocks.khz, NSEC_PER_MSEC);
 }
 
 static struct fkt_insn *add(struct writer *writer, enum fkt_op op, enum fkt_from from, u32 index)
