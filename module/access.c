@@ -73,10 +73,16 @@ bool fkt_access_results(const struct file *file, const struct file *owner)
 	return file == owner || file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
-/* Returns whether `file` may have rings of 1 << pow frames on each CPU. Extra pages may double that later. */
+/* Returns whether rings of 1 << pow frames on each CPU are a small part of the memory. Extra pages may double them. */
+bool fkt_access_is_small(u32 pow)
+{
+	return (u64)num_online_cpus() << pow <= totalram_pages() / MEMORY_SHARE;
+}
+
+/* Returns whether `file` may have such rings. */
 bool fkt_access_memory(const struct file *file, u32 pow)
 {
-	return (u64)num_online_cpus() << pow <= totalram_pages() / MEMORY_SHARE || is_privileged(file);
+	return fkt_access_is_small(pow) || is_privileged(file);
 }
 
 /* Returns whether page cache that `file`'s recording fills may be charged to no memory cgroup. */

@@ -162,22 +162,6 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 #endif
 typedef int (*fkt_symbol_fn)(void *data, const char *name, FKT_SYMBOL_MODULE unsigned long address);
 
-/* Returns the module's description of its types (BTF), which continues that of the kernel; NULL: there is none. */
-static inline const void *fkt_module_btf(const struct module *module, size_t *bytes)
-{
-#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
-#ifdef FKT_HAS_BTF_BASE
-	/* This BTF continues the base that the module contains, not the kernel's. */
-	if (module->btf_base_data_size)
-		return NULL;
-#endif
-	*bytes = module->btf_data_size;
-	return module->btf_data;
-#else
-	return NULL;
-#endif
-}
-
 /* The ops of on_sleep() and on_wake(), called at a sleep of the machine when one CPU is left, with interrupts off. */
 #ifdef FKT_HAS_SYSCORE_DATA
 #define FKT_SYSCORE_ARGUMENT void *data

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 
 #include <fkt/call_event.h>
 #include <fkt/events.h>
@@ -19,36 +20,96 @@
 #include <fkt/wire.h>
 
 #include "log.h"
+#include "names.h"
 #include "plan.h"
 
-#define FIRST_ROOM 1024
+#define SLACK 1024 /* lines that the log has room for beside those that stay, at least */
+
+/* ---- the lines that stay ---- */
+
+static u64 end_of(const struct fkt_kft_call *call)
+{
+	return call->kind == FKT_KFT_WHOLE ? call->begin + call->ticks : call->begin;
+}
+
+static int compare_numbers(u64 left, u64 right)
+{
+	/* A log may have a million lines. */
+	cond_resched();
+	return left < right ? -1 : left > right;
+}
+
+/* Compares two lines with equal times: a call comes before the calls that it contains. */
+static int compare_equal(const struct fkt_kft_call *left, const struct fkt_kft_call *right)
+{
+	const bool left_is_frame = left->kind == FKT_KFT_FRAME, right_is_frame = right->kind == FKT_KFT_FRAME;
+
+	if (left_is_frame || right_is_frame)
+		return compare_numbers(left_is_frame, right_is_frame) ?: compare_numbers(left->cpu, right->cpu) ?:
+		       compare_numbers(left->number, right->number);
+	if (left->kind == FKT_KFT_WHOLE || right->kind == FKT_KFT_WHOLE)
+		return compare_numbers(end_of(right), end_of(left));
+	return compare_numbers(left->sequence, right->sequence);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	return compare_numbers(end_of(a), end_of(b)) ?: compare_equal(a, b);
+}
+
+/* Returns whether the first one rather stays. */
+static bool is_better(const struct fkt_kft_log *log, const struct fkt_kft_call *a, const struct fkt_kft_call *b)
+{
+	return log->newest ? compare_ends(b, a) < 0 : compare_ends(a, b) < 0;
+}
+
+/*
+ * Moves lines from `low` to `high` that are better than one of them before those that it is better than. Returns the
+ * last place of the former. With that in the middle, lines in any order of times are halved.
+ */
+static u32 part(struct fkt_kft_log *log, u32 low, u32 high)
+{
+	struct fkt_kft_call *calls = log->calls;
+	const struct fkt_kft_call middle = calls[low + (high - low) / 2];
+	u32 i = low, j = high;
+
+	for (;; i++, j--) {
+		while (is_better(log, &calls[i], &middle))
+			i++;
+		while (is_better(log, &middle, &calls[j]))
+			j--;
+		if (i >= j)
+			return j;
+		swap(calls[i], calls[j]);
+	}
+}
+
+/* Drops the lines that do not stay. Takes time in proportion to their number. */
+static void prune(struct fkt_kft_log *log)
+{
+	u32 low = 0, high = log->count - 1, last;
+
+	if (log->count <= log->most)
+		return;
+	while (low < high) {
+		last = part(log, low, high);
+		if (log->most - 1 <= last)
+			high = last;
+		else
+			low = last + 1;
+	}
+	log->dropped += log->count - log->most;
+	log->count = log->most;
+}
 
 /* ---- pages ---- */
 
-static bool make_room(struct fkt_kft_log *log)
-{
-	const u32 more = log->room ? 2 * log->room : FIRST_ROOM;
-	struct fkt_kft_call *larger;
-
-	if (log->count < log->room)
-		return true;
-	larger = kvmalloc_array(more, sizeof(*larger), GFP_KERNEL | __GFP_NOWARN);
-	if (!larger)
-		return false;
-	if (log->count)
-		memcpy(larger, log->calls, array_size(log->count, sizeof(*larger)));
-	kvfree(log->calls);
-	log->calls = larger;
-	log->room = more;
-	return true;
-}
-
 static void add_line(struct fkt_kft_log *log, const struct fkt_kft_call *call)
 {
-	if (make_room(log))
-		log->calls[log->count++] = *call;
-	else
-		log->dropped++;
+	if (log->count == log->room)
+		prune(log);
+	log->calls[log->count++] = *call;
+	log->seen++;
 }
 
 /* call: what the page says is set; words: of an event CALL_VALUES or CALL_VALUES_LONG, the last one is a value. */
@@ -83,7 +144,7 @@ static void add_end(struct fkt_kft_log *log, struct fkt_kft_call call, enum fkt_
 	call.number = words[0] & ~FKT_KFT_WATCHED;
 	call.level = words[1];
 	call.kind = kind;
-	call.sequence = log->count;
+	call.sequence = log->seen;
 	if (!(words[0] & FKT_KFT_WATCHED))
 		add_line(log, &call);
 	else if (log->watched)
@@ -103,11 +164,11 @@ static void add_stack(struct fkt_kft_log *log, u16 cpu, const u64 *frames, u32 n
 	entered = line.number;
 	line.kind = FKT_KFT_FRAME;
 	for (i = 0; i < n; i++) {
-		line.address = frames[n - 1 - i];
+		line.name = fkt_kft_names_of(log->names, frames[n - 1 - i]);
 		line.number = i;
 		add_line(log, &line);
 	}
-	line.address = log->symbols->symbols[entered].address + 1;
+	line.name = fkt_kft_names_add(log->names, fkt_kft_symbol_name(log->symbols, &log->symbols->symbols[entered]));
 	line.number = n;
 	add_line(log, &line);
 }
@@ -157,36 +218,6 @@ void fkt_kft_log_add(struct fkt_kft_log *log, const struct fkt_page_header *page
 }
 
 /* ---- order ---- */
-
-static u64 end_of(const struct fkt_kft_call *call)
-{
-	return call->kind == FKT_KFT_WHOLE ? call->begin + call->ticks : call->begin;
-}
-
-static int compare_numbers(u64 left, u64 right)
-{
-	/* A log may have a million lines. */
-	cond_resched();
-	return left < right ? -1 : left > right;
-}
-
-/* Compares two lines with equal times: a call comes before the calls that it contains. */
-static int compare_equal(const struct fkt_kft_call *left, const struct fkt_kft_call *right)
-{
-	const bool left_is_frame = left->kind == FKT_KFT_FRAME, right_is_frame = right->kind == FKT_KFT_FRAME;
-
-	if (left_is_frame || right_is_frame)
-		return compare_numbers(left_is_frame, right_is_frame) ?: compare_numbers(left->cpu, right->cpu) ?:
-		       compare_numbers(left->number, right->number);
-	if (left->kind == FKT_KFT_WHOLE || right->kind == FKT_KFT_WHOLE)
-		return compare_numbers(end_of(right), end_of(left));
-	return compare_numbers(left->sequence, right->sequence);
-}
-
-static int compare_ends(const void *a, const void *b)
-{
-	return compare_numbers(end_of(a), end_of(b)) ?: compare_equal(a, b);
-}
 
 static int compare_begins(const void *a, const void *b)
 {
@@ -278,39 +309,66 @@ static void find_callers(struct fkt_kft_log *log)
 
 /* ---- the whole ---- */
 
-/* watches: stacks are watched. Returns 0 or -ENOMEM. */
-int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *symbols, bool watches)
+/*
+ * most: lines that stay, those that end last with `newest`, else first; watches: stacks are watched. All memory for
+ * lines is allocated here. Returns 0 or -ENOMEM; in any case the caller must call fkt_kft_log_free().
+ */
+int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *symbols, u32 most, bool newest,
+		      bool watches)
 {
-	*log = (struct fkt_kft_log){ .symbols = symbols };
+	*log = (struct fkt_kft_log){
+		.symbols = symbols, .most = most, .newest = newest, .room = most + max_t(u32, most / 2, SLACK),
+	};
+	mutex_init(&log->lock);
+	/* There may be a million lines: rather none than that other tasks are killed for them. */
+	log->calls = __vmalloc(array_size(log->room, sizeof(*log->calls)),
+			       GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+	if (!log->calls)
+		return -ENOMEM;
 	if (!watches)
 		return 0;
 	log->watched = kvcalloc(nr_cpu_ids, sizeof(*log->watched), GFP_KERNEL_ACCOUNT);
-	return log->watched ? 0 : -ENOMEM;
+	log->names = kvzalloc(sizeof(*log->names), GFP_KERNEL_ACCOUNT);
+	return log->watched && log->names ? 0 : -ENOMEM;
+}
+
+/* Called before pages are added some time after the last ones. */
+void fkt_kft_log_refresh(struct fkt_kft_log *log)
+{
+	if (log->names)
+		fkt_kft_names_refresh(log->names);
+}
+
+/* The log is complete. */
+void fkt_kft_log_finish(struct fkt_kft_log *log)
+{
+	prune(log);
 }
 
 /*
- * Keeps the `most` lines that ended first, or last, finds the callers, and sorts the lines by their begins. May take a
- * second.
+ * Finds the callers, and sorts the lines by their begins, unless that was done. May take a second, so it is not done
+ * before somebody reads the log, which must be complete. Returns 0, or -EINTR: the task is being killed.
  */
-void fkt_kft_log_finish(struct fkt_kft_log *log, u32 most, bool newest)
+int fkt_kft_log_sort(struct fkt_kft_log *log)
 {
-	if (!log->count)
-		return;
-	if (log->count > most) {
-		sort(log->calls, log->count, sizeof(*log->calls), compare_ends, NULL);
-		if (newest)
-			memmove(log->calls, log->calls + log->count - most, array_size(most, sizeof(*log->calls)));
-		log->dropped += log->count - most;
-		log->count = most;
+	if (mutex_lock_killable(&log->lock))
+		return -EINTR;
+	if (!log->is_sorted) {
+		sort(log->calls, log->count, sizeof(*log->calls), compare_places, NULL);
+		find_callers(log);
+		sort(log->calls, log->count, sizeof(*log->calls), compare_begins, NULL);
+		log->is_sorted = true;
 	}
-	sort(log->calls, log->count, sizeof(*log->calls), compare_places, NULL);
-	find_callers(log);
-	sort(log->calls, log->count, sizeof(*log->calls), compare_begins, NULL);
+	mutex_unlock(&log->lock);
+	return 0;
 }
 
 void fkt_kft_log_free(struct fkt_kft_log *log)
 {
-	kvfree(log->calls);
+	vfree(log->calls);
 	kvfree(log->watched);
+	if (log->names)
+		kvfree(log->names->text);
+	kvfree(log->names);
 	*log = (struct fkt_kft_log){};
 }

@@ -3,8 +3,10 @@
 #ifndef FKT_KFT_LOG_H
 #define FKT_KFT_LOG_H
 
+#include <linux/mutex.h>
 #include <linux/types.h>
 
+struct fkt_kft_names;
 struct fkt_kft_symbols;
 struct fkt_page_header;
 
@@ -21,7 +23,7 @@ struct fkt_kft_call {
 	union {
 		u64 ticks; /* of a whole call: its duration */
 		u64 sequence; /* of an entry or exit: its order among those of one CPU */
-		u64 address; /* of a frame: behind an instruction of its function */
+		u64 name; /* of a frame: place of its function's name in the log's names */
 	};
 	u32 number; /* of the function; of a frame: number of outer frames in its stack */
 	u32 pid;
@@ -42,16 +44,25 @@ struct fkt_kft_watched {
 struct fkt_kft_log {
 	const struct fkt_kft_symbols *symbols;
 	struct fkt_kft_watched *watched; /* by CPU; NULL: nothing is watched */
+	struct fkt_kft_names *names; /* as above */
 	struct fkt_kft_call *calls;
 	u32 count, room;
+	u32 most; /* lines that stay: those that ended first, or with `newest` last */
+	bool newest;
+	struct mutex lock; /* against other readers that sort the lines of a complete log */
+	bool is_sorted;
+	u64 seen; /* lines so far */
 	/* When a hit primed, began and ended the recording (ticks); 0: none did. */
 	u64 primed, begun, ended;
-	u64 dropped; /* lines without memory, or beyond the log's length */
+	u64 dropped; /* lines beyond the log's length */
 };
 
-int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *symbols, bool watches);
+int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *symbols, u32 most, bool newest,
+		      bool watches);
+void fkt_kft_log_refresh(struct fkt_kft_log *log);
 void fkt_kft_log_add(struct fkt_kft_log *log, const struct fkt_page_header *page);
-void fkt_kft_log_finish(struct fkt_kft_log *log, u32 most, bool newest);
+void fkt_kft_log_finish(struct fkt_kft_log *log);
+int fkt_kft_log_sort(struct fkt_kft_log *log);
 void fkt_kft_log_free(struct fkt_kft_log *log);
 
 #endif /* FKT_KFT_LOG_H */

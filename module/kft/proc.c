@@ -100,10 +100,9 @@ static int say_errno(const char *what, int err)
 	case -EOPNOTSUPP:
 		say("%s: calls are timed by the TSC, which this machine cannot trust", what);
 		break;
-	case -ERESTARTSYS:
-		/* Not -ERESTARTSYS: the text was taken, so the write must not be repeated. */
-		say("%s: a signal came while the machine was about to sleep", what);
-		return -EINTR;
+	case -EAGAIN:
+		/* The machine is about to sleep: kft_write() tries again when it is awake. */
+		break;
 	case -ENOMEM:
 		say("%s: there is not enough memory", what);
 		break;
@@ -363,9 +362,10 @@ static int take_text(const struct file *file, struct writing *writing, u32 befor
 	if (writing->is_unfinished || !first_word(writing->text, writing->bytes).bytes)
 		return 0;
 	err = configure(file, writing->text, writing->bytes);
-	writing->has_failed = err;
+	/* Only a wrong text has a rest to be skipped; any other error may be gone when the text is written again. */
+	writing->has_failed = err == -EINVAL;
 	/* Another configuration may begin after the end. */
-	if (!err && is_block(writing->text, writing->bytes))
+	if (err ? !writing->has_failed : is_block(writing->text, writing->bytes))
 		writing->bytes = 0;
 	return err;
 }
@@ -386,17 +386,24 @@ static int append(struct writing *writing, const char __user *from, size_t bytes
 	return 0;
 }
 
+/* -EAGAIN: the machine is about to sleep, and the text is as it was before. */
 static ssize_t write_locked(struct file *file, struct writing *writing, const char __user *from, size_t bytes)
 {
+	const bool was_unfinished = writing->is_unfinished;
 	const u32 before = writing->bytes;
 	int err = writing->has_failed ? -EINVAL : append(writing, from, bytes);
 
 	if (err)
 		return err;
-	if (mutex_lock_killable(&kft.lock))
-		return -EINTR;
-	err = take_text(file, writing, before);
-	mutex_unlock(&kft.lock);
+	err = mutex_lock_killable(&kft.lock);
+	if (!err) {
+		err = take_text(file, writing, before);
+		mutex_unlock(&kft.lock);
+	}
+	if (err == -EAGAIN || err == -EINTR) {
+		writing->bytes = before;
+		writing->is_unfinished = was_unfinished;
+	}
 	return err ?: bytes;
 }
 
@@ -409,10 +416,13 @@ static ssize_t kft_write(struct file *file, const char __user *from, size_t byte
 		return 0;
 	/* May take long, so it is done without locks. */
 	fkt_record_calls_load();
-	if (mutex_lock_killable(&writing->lock))
-		return -EINTR;
-	written = write_locked(file, writing, from, bytes);
-	mutex_unlock(&writing->lock);
+	do {
+		written = fkt_recording_wait_awake(&fkt_recording) ?: mutex_lock_killable(&writing->lock);
+		if (written)
+			return written;
+		written = write_locked(file, writing, from, bytes);
+		mutex_unlock(&writing->lock);
+	} while (written == -EAGAIN);
 	return written;
 }
 
@@ -475,25 +485,34 @@ static const struct proc_ops kft_ops = {
 
 /* ---- /proc/kft_data ---- */
 
-/* Gives the reader the present log, which stays while the file is open. */
-static int open_log(struct file *file)
+/* Returns the run whose log is complete, with a reference, or an ERR_PTR. */
+static struct fkt_kft_run *get_complete(void)
 {
-	int err;
+	struct fkt_kft_run *run;
 
 	if (mutex_lock_killable(&kft.lock))
-		return -EINTR;
+		return ERR_PTR(-EINTR);
 	if (kft.run)
 		fkt_kft_run_look(kft.run);
-	err = !kft.run ? -ENODATA : kft.run->owner ? -EBUSY : fkt_kft_open_log(file, kft.run);
-	if (!err)
-		kref_get(&kft.run->refs);
+	run = !kft.run ? ERR_PTR(-ENODATA) : kft.run->owner ? ERR_PTR(-EBUSY) : kft.run;
+	if (!IS_ERR(run))
+		kref_get(&run->refs);
 	mutex_unlock(&kft.lock);
-	return err;
+	return run;
 }
 
+/* Gives the reader the present log, which stays while the file is open. */
 static int data_open(struct inode *inode, struct file *file)
 {
-	return may_open(file) ? open_log(file) : -EPERM;
+	struct fkt_kft_run *run = may_open(file) ? get_complete() : ERR_PTR(-EPERM);
+	int err;
+
+	if (IS_ERR(run))
+		return PTR_ERR(run);
+	err = fkt_kft_log_sort(&run->log) ?: fkt_kft_open_log(file, run);
+	if (err)
+		fkt_kft_run_put(run);
+	return err;
 }
 
 static int data_release(struct inode *inode, struct file *file)

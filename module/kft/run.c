@@ -24,10 +24,12 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include <fkt/events.h>
 
+#include "access.h"
 #include "capture.h"
 #include "clock.h"
 #include "conditions.h"
@@ -65,13 +67,19 @@ static void close_owner(struct fkt_kft_run *run)
 	run->owner = NULL;
 }
 
-/* Size of the rings: calls wait in them for less than a second, or with `overwrite` until the end. */
+/*
+ * Size of the rings: calls wait in them for less than a second, or with `overwrite` until the end. Each CPU's has room
+ * for the whole log if those of all CPUs together are a small part of the memory.
+ */
 static u32 pow_of(const struct fkt_kft_plan *plan)
 {
 	const u64 pages = DIV_ROUND_UP((u64)plan->logentries * ENTRY_BYTES, PAGE_SIZE);
 	const u32 most = fkt_kft_says(plan->config, FKT_KFT_OVERWRITE) ? FKT_POW_MAX : POW_MAX;
+	u32 pow = clamp_t(u32, order_base_2(pages), POW_MIN, most);
 
-	return clamp_t(u32, order_base_2(pages), POW_MIN, most);
+	while (pow > POW_MIN && !fkt_access_is_small(pow))
+		pow--;
+	return pow;
 }
 
 /* Returns a file that may record what `opener` may, or an ERR_PTR. */
@@ -178,8 +186,8 @@ static void do_first(struct fkt_kft_run *run, enum fkt_kft_first first)
 }
 
 /*
- * Arms the functions of a plan. opener: whose credentials count. Returns an ERR_PTR as fkt_capture_start(), and sets
- * *refused as FKT_REFUSED does. The run keeps the plan.
+ * Arms the functions of a plan. opener: whose credentials count. Returns an ERR_PTR as fkt_capture_start_checked(), and
+ * sets *refused as FKT_REFUSED does. The run keeps the plan.
  */
 struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_kft_plan *plan, u64 id,
 				    const struct cred *opener, enum fkt_kft_first first, u64 *refused)
@@ -194,7 +202,9 @@ struct fkt_kft_run *fkt_kft_run_arm(struct fkt_recording *recording, struct fkt_
 	run->recording = recording;
 	run->id = id;
 	run->plan = fkt_kft_plan_get(plan);
-	err = fkt_kft_log_begin(&run->log, &run->plan->symbols, fkt_kft_says(plan->config, FKT_KFT_WATCH));
+	err = fkt_kft_log_begin(&run->log, &run->plan->symbols, plan->logentries,
+				fkt_kft_says(plan->config, FKT_KFT_OVERWRITE),
+				fkt_kft_says(plan->config, FKT_KFT_WATCH));
 	if (err) {
 		fkt_kft_run_put(run);
 		return ERR_PTR(err);
@@ -239,18 +249,28 @@ int fkt_kft_run_begin(struct fkt_kft_run *run)
 
 /* ---- while it goes on ---- */
 
-/* The rings stay meanwhile: only finish() ends the recording. */
-static void collect(struct fkt_kft_run *run)
+/*
+ * Takes the complete pages, at most as many as the rings have: others are completed meanwhile, perhaps faster than they
+ * are taken. The rings stay: only finish() ends the recording. -EINTR: the task is being killed.
+ */
+static int collect(struct fkt_kft_run *run)
 {
+	const struct fkt_opener *opener = run->owner->private_data;
+	u64 most = (u64)num_possible_cpus() << opener->pow;
 	struct fkt_page *page;
+	int err = 0;
 
+	fkt_kft_log_refresh(&run->log);
 	fkt_reader_lock_drain(run->recording);
-	while ((page = fkt_reader_collect(run->recording))) {
+	while (!err && most-- && (page = fkt_reader_collect(run->recording))) {
 		fkt_kft_log_add(&run->log, page->header);
 		per_cpu_ptr(&fkt_cpus, page->cpu)->written++;
 		fkt_ring_recycle(page);
+		cond_resched();
+		err = fatal_signal_pending(current) ? -EINTR : 0;
 	}
 	fkt_reader_unlock(run->recording);
+	return err;
 }
 
 static bool has_begun(const struct fkt_kft_run *run)
@@ -271,7 +291,7 @@ enum fkt_kft_state fkt_kft_run_state(const struct fkt_kft_run *run)
 
 static u64 ns_of(const struct fkt_kft_run *run, u64 ticks)
 {
-	return mul_u64_u64_div_u64(ticks, NSEC_PER_MSEC, run->clocks.khz);
+	return fkt_ticks_convert(ticks, NSEC_PER_MSEC, run->clocks.khz);
 }
 
 u64 fkt_kft_run_usecs(const struct fkt_kft_run *run, u64 ticks)
@@ -296,7 +316,7 @@ static u64 left_of(const struct fkt_kft_run *run)
 
 	if (stop->moment != FKT_KFT_TIME || !has_begun(run))
 		return U64_MAX;
-	lasted = ns_of(run, fkt_clock() - READ_ONCE(run->recording->since));
+	lasted = ns_of(run, fkt_ticks_between(READ_ONCE(run->recording->since), fkt_clock()));
 	return lasted >= stop->time ? 0 : stop->time - lasted;
 }
 
@@ -344,10 +364,9 @@ static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 	int err;
 
 	run->ended_by = cause;
-	err = fkt_capture_stop(run->recording, run->owner) ?: count(run);
+	err = fkt_capture_stop(run->recording, run->owner) ?: count(run) ?: collect(run);
 	if (err)
 		return err;
-	collect(run);
 	if (was_begun) {
 		run->begun = run->log.begun ?: READ_ONCE(run->recording->since);
 		if (!run->begun_by)
@@ -358,7 +377,7 @@ static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 	run->ended = run->log.ended && cause == FKT_KFT_BY_HIT ? run->log.ended :
 								 READ_ONCE(run->recording->stop_clock);
 	close_owner(run);
-	fkt_kft_log_finish(&run->log, run->plan->logentries, fkt_kft_says(run->plan->config, FKT_KFT_OVERWRITE));
+	fkt_kft_log_finish(&run->log);
 	return 0;
 }
 
@@ -419,7 +438,8 @@ unsigned long fkt_kft_run_look(struct fkt_kft_run *run)
 	 */
 	if (READ_ONCE(run->recording->parked))
 		return LOOK_EVERY;
-	collect(run);
+	if (collect(run))
+		return LOOK_EVERY;
 	if (!until_primed(run))
 		prime_now(run, run->primed_by ?: FKT_KFT_BY_TIME);
 	if (!until_begin(run))

@@ -33,10 +33,9 @@ struct fkt_kft_symbol {
 	/* As in struct fkt_kft_prototype. */
 	u8 result_bytes;
 	bool is_result_signed;
-	bool is_ambiguous; /* other functions have its name */
+	bool is_ambiguous; /* other functions, selected or not, have its name */
 	bool is_seen; /* a description has it */
 	bool is_ambiguous_result; /* functions with its name are described with different results */
-	bool is_looked_up; /* its module's description was searched, if there is one */
 };
 
 /* A part of the configuration that applies to all functions that it selects. */
@@ -60,6 +59,8 @@ struct fkt_kft_symbols {
 	u32 count, room;
 	char *names;
 	u32 name_bytes, name_room;
+	struct module **modules; /* of symbols; held during the search */
+	u32 module_count, module_room;
 	u32 left_out; /* functions that only patterns select and whose calls cannot be recorded */
 	int err;
 };

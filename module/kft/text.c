@@ -3,7 +3,6 @@
  * Writes the status of /proc/kft, and the log of /proc/kft_data, in the text that KFT's tools read (fkt/kft_text.h).
  */
 
-#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/seq_file.h>
@@ -15,6 +14,7 @@
 #include <fkt/program.h>
 
 #include "groups.h"
+#include "names.h"
 #include "plan.h"
 #include "run.h"
 #include "text.h"
@@ -258,7 +258,7 @@ void fkt_kft_show_status(struct seq_file *m, const struct fkt_kft_plan *plan, co
 		return;
 	show_triggers(m, plan);
 	show_filters(m, plan);
-	seq_printf(m, "Functions: %u, %u of them by return probes; %u that patterns fit are left out\n",
+	seq_printf(m, "Functions: %u, %u of them by return probes; %u that patterns fit cannot be traced\n",
 		   plan->recorded, plan->by_probe, plan->symbols.left_out);
 	seq_printf(m, "Log entries: at most %u%s\n", plan->logentries,
 		   fkt_kft_says(plan->config, FKT_KFT_OVERWRITE) ? ", the newest" : "");
@@ -282,16 +282,6 @@ static void show_head(struct seq_file *m, const struct fkt_kft_run *run)
 	seq_puts(m, "\n" FKT_KFT_TEXT_ZERO_IS_SHORT "\n\n" FKT_KFT_TEXT_TITLES);
 }
 
-/* Returns the name of the function that a frame is of, in `name`. */
-static const char *frame_name(const struct fkt_kft_call *frame, char name[KSYM_SYMBOL_LEN])
-{
-	/* A call that never returns may be the last instruction of its function. */
-	sprint_symbol_no_offset(name, frame->address - 1);
-	/* Behind a blank there is the name of its module. */
-	name[strcspn(name, " ")] = 0;
-	return name;
-}
-
 /* Returns whether the line before is the next frame of the same stack. */
 static bool is_in_stack(const struct fkt_kft_run *run, const struct fkt_kft_call *frame)
 {
@@ -301,17 +291,15 @@ static bool is_in_stack(const struct fkt_kft_run *run, const struct fkt_kft_call
 	       before->cpu == frame->cpu && before->number + 1 == frame->number;
 }
 
-static void show_functions(struct seq_file *m, const char *function, const char *caller)
+static void show_place(struct seq_file *m, const char *function, const char *caller, u16 cpu)
 {
-	seq_printf(m, " %*s" FKT_KFT_TEXT_GAP "%s\n", FKT_KFT_TEXT_FUNCTION_WIDTH, function, caller);
+	seq_printf(m, " %*s" FKT_KFT_TEXT_GAP "%-*s" FKT_KFT_TEXT_GAP "%*u\n", FKT_KFT_TEXT_FUNCTION_WIDTH, function,
+		   FKT_KFT_TEXT_CALLER_WIDTH, caller, FKT_KFT_TEXT_CPU_WIDTH, cpu);
 }
 
-static void show_frame(struct seq_file *m, const struct fkt_kft_run *run, const struct fkt_kft_call *frame)
+static const char *frame_name(const struct fkt_kft_run *run, const struct fkt_kft_call *frame)
 {
-	char name[KSYM_SYMBOL_LEN];
-
-	seq_printf(m, " %*s" FKT_KFT_TEXT_GAP, FKT_KFT_TEXT_FUNCTION_WIDTH, frame_name(frame, name));
-	seq_printf(m, "%s\n", is_in_stack(run, frame) ? frame_name(frame - 1, name) : FKT_KFT_TEXT_NO_CALLER);
+	return fkt_kft_names_at(run->log.names, frame->name);
 }
 
 static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const struct fkt_kft_call *call)
@@ -333,11 +321,13 @@ static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const s
 	scnprintf(pid, sizeof(pid), "%u%s", call->pid, call->level == FKT_LEVEL_TASK ? "" : "i");
 	seq_printf(m, "%*s", FKT_KFT_TEXT_PID_WIDTH, pid);
 	if (call->kind == FKT_KFT_FRAME)
-		show_frame(m, run, call);
+		show_place(m, frame_name(run, call),
+			   is_in_stack(run, call) ? frame_name(run, call - 1) : FKT_KFT_TEXT_NO_CALLER, call->cpu);
 	else
-		show_functions(m, fkt_kft_symbol_name(set, &set->symbols[call->number]),
-			       call->caller ? fkt_kft_symbol_name(set, &set->symbols[call->caller - 1]) :
-					      FKT_KFT_TEXT_NO_CALLER);
+		show_place(m, fkt_kft_symbol_name(set, &set->symbols[call->number]),
+			   call->caller ? fkt_kft_symbol_name(set, &set->symbols[call->caller - 1]) :
+					  FKT_KFT_TEXT_NO_CALLER,
+			   call->cpu);
 }
 
 /* Place 0 is the head, place 1 the first line. */
