@@ -45,14 +45,19 @@ struct Parts {
 };
 
 // Returns the position at which the word occurs as a word of its own, outside of quotation marks
-// and parentheses; npos: nowhere.
+// and parentheses, and not behind a backslash; npos: nowhere.
 std::size_t find_word(std::string_view text, std::string_view word) {
   char quote = '\0';
   int depth = 0;
+  std::size_t behind = text.npos;  // a blank that belongs to a name
   for (std::size_t at = 0; at < text.size(); at++) {
     const char c = text[at];
     if (quote != '\0') {
       if (c == quote) quote = '\0';
+      continue;
+    }
+    if (c == '\\') {
+      behind = ++at + 1;
       continue;
     }
     if (c == '"' || c == '\'') quote = c;
@@ -61,7 +66,8 @@ std::size_t find_word(std::string_view text, std::string_view word) {
     if (depth > 0 || !text.substr(at).starts_with(word)) continue;
     const std::size_t end = at + word.size();
     const bool begins =
-        at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == ')';
+        at == 0 ||
+        (at != behind && (text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == ')'));
     if (begins && (end == text.size() || text[end] == ' ' || text[end] == '\t')) return at;
   }
   return text.npos;

@@ -2,6 +2,7 @@
 // Splits an instrument's line into pieces, with the column of each.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -40,11 +41,13 @@ class LineScanner {
     return true;
   }
 
-  // Takes everything up to a blank or one of `ends`.
+  // Takes everything up to a blank or one of `ends`, of those without a backslash before them.
   std::string_view take_until(std::string_view ends) {
     skip_blanks();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && !is_blank(text_[at_]) && ends.find(text_[at_]) == ends.npos) at_++;
+    while (at_ < text_.size() && !is_blank(text_[at_]) && ends.find(text_[at_]) == ends.npos) {
+      at_ = std::min(at_ + (text_[at_] == '\\' ? 2 : 1), text_.size());
+    }
     return text_.substr(begin, at_ - begin);
   }
   std::string_view take_word() {

@@ -37,6 +37,22 @@ struct Piece {
   std::size_t column;
 };
 
+// What ends or divides a name, or stands for others, is written with a backslash before it.
+constexpr std::string_view kWithBackslash = " \t,:()\"'\\!";
+constexpr char kBackslash = '\\';
+
+// Returns the text without the backslashes. A `*` or `?` of a name becomes the pattern of one
+// character.
+std::string without_backslashes(std::string_view text, bool is_pattern) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i++) {
+    const bool literal = text[i] == kBackslash && i + 1 < text.size();
+    const char c = literal ? text[++i] : text[i];
+    out += literal && is_pattern && c == '*' ? '?' : c;
+  }
+  return out;
+}
+
 bool is_pattern_character(char c) {
   return is_name_character(c) || c == '*' || c == '?' || c == '.';
 }
@@ -79,9 +95,7 @@ class PlaceParser {
   Status rest(const PlaceForm& kind, std::size_t from) {
     std::vector<Piece> pieces = split(from, ':');
     if (place_.kind == Place::Kind::instruction) return instruction(kind, from);
-    if (place_.kind == Place::Kind::user_function || place_.kind == Place::Kind::user_probe) {
-      return user(kind, pieces);
-    }
+    if (is_of_program()) return user(kind, pieces);
     if (place_.kind == Place::Kind::function && pieces.size() > 1) take_point(pieces);
     const bool has_group = pieces.size() == 2;
     if (pieces.size() > 2 || has_group != wants_group(has_group)) return form(kind);
@@ -109,10 +123,25 @@ class PlaceParser {
   std::vector<Piece> split(std::size_t from, char separator) const {
     return split({text_.substr(from), column_ + from}, separator);
   }
-  static std::vector<Piece> split(Piece whole, char separator) {
+  // Returns whether the name is a program's: any text can be one.
+  bool is_of_program() const {
+    return place_.kind == Place::Kind::user_function || place_.kind == Place::Kind::user_probe;
+  }
+  // Returns the position of the next separator; of a program's names neither one behind a backslash
+  // nor "::", which is in names of C++.
+  std::size_t find(std::string_view text, char separator, std::size_t from) const {
+    if (!is_of_program()) return std::min(text.find(separator, from), text.size());
+    for (; from < text.size() && text[from] != separator; from++) {
+      if (text[from] == kBackslash) from++;
+    }
+    const bool is_double =
+        separator == ':' && text.substr(std::min(from, text.size())).starts_with("::");
+    return is_double ? find(text, separator, from + 2) : std::min(from, text.size());
+  }
+  std::vector<Piece> split(Piece whole, char separator) const {
     std::vector<Piece> pieces;
     for (std::size_t begin = 0;;) {
-      const std::size_t end = std::min(whole.text.find(separator, begin), whole.text.size());
+      const std::size_t end = find(whole.text, separator, begin);
       pieces.push_back({whole.text.substr(begin, end - begin), whole.column + begin});
       if (end == whole.text.size()) return pieces;
       begin = end + 1;
@@ -151,6 +180,21 @@ class PlaceParser {
                      in_quotes({&*wrong, 1}) + " cannot be in the name of " + what);
   }
 
+  // The same of a program's names.
+  Status check_program(Piece piece) const {
+    if (piece.text.empty()) return check(piece, what(), is_pattern_character);
+    for (std::size_t at = 0; at < piece.text.size(); at++) {
+      const char c = piece.text[at];
+      if (c == kBackslash && at + 1 < piece.text.size()) {
+        at++;
+      } else if (kWithBackslash.find(c) != kWithBackslash.npos && c != ':' && c != '!') {
+        return at_column(piece.column + at, in_quotes({&c, 1}) + " in the name of " + what() +
+                                                " is written " + in_quotes({kBackslash, c}));
+      }
+    }
+    return Done{};
+  }
+
   const char* what() const {
     switch (place_.kind) {
       case Place::Kind::tracepoint:
@@ -172,9 +216,12 @@ class PlaceParser {
         piece.text.remove_prefix(1);
         piece.column++;
       }
-      const Status checked = check(piece, what(), is_pattern_character);
+      const Status checked =
+          is_of_program() ? check_program(piece) : check(piece, what(), is_pattern_character);
       if (!checked) return checked;
-      (leaves_out ? place_.names.left_out : place_.names.patterns).emplace_back(piece.text);
+      (leaves_out ? place_.names.left_out : place_.names.patterns)
+          .push_back(is_of_program() ? without_backslashes(piece.text, true)
+                                     : std::string(piece.text));
     }
     if (!place_.names.patterns.empty()) return Done{};
     return at_column(list.column,
@@ -219,12 +266,12 @@ class PlaceParser {
     pieces.pop_back();
     if (place_.kind == Place::Kind::user_probe && pieces.size() > 1 &&
         pieces.back().text.find('/') == std::string_view::npos) {
-      place_.provider = pieces.back().text;
+      place_.provider = without_backslashes(pieces.back().text, false);
       pieces.pop_back();
     }
     const Piece& first = pieces.front();
     const std::size_t length = pieces.back().column + pieces.back().text.size() - first.column;
-    place_.group = text_.substr(first.column - column_, length);
+    place_.group = without_backslashes(text_.substr(first.column - column_, length), false);
     if (place_.group.empty()) {
       return at_column(first.column, "the name of a program or library is missing");
     }
@@ -242,8 +289,21 @@ class PlaceParser {
 
 }  // namespace
 
-bool NameSet::has(std::string_view name) const {
-  const auto fit = [&](const std::string& pattern) { return fits(name, pattern); };
+std::string typed_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    // Of these only the first one of a name says something.
+    if (kWithBackslash.find(c) != kWithBackslash.npos && (c != '!' || out.empty()))
+      out += kBackslash;
+    out += c;
+  }
+  return out;
+}
+
+bool NameSet::has(std::string_view name, std::string_view other) const {
+  const auto fit = [&](const std::string& pattern) {
+    return fits(name, pattern) || (!other.empty() && fits(other, pattern));
+  };
   return std::ranges::any_of(patterns, fit) && std::ranges::none_of(left_out, fit);
 }
 

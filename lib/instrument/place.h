@@ -13,7 +13,9 @@
 //   usdt:FILE:[PROVIDER:]NAMES       probes that it brings along (USDT)
 //
 // FILE is a path, the name of a program in $PATH, or that of a library (libc.so.6).
-// NAMES are patterns (`*`, `?`) with commas between; "!" before one leaves out what fits it.
+// NAMES are patterns (`*`, `?`) with commas between; "!" before one leaves out what fits it. In
+// FILE and in a program's names a backslash stands before blanks, commas, colons, parentheses,
+// quotation marks and backslashes; "::" needs none.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,8 @@ namespace fkt {
 struct NameSet {
   std::vector<std::string> patterns, left_out;
 
-  bool has(std::string_view name) const;
+  // other: another name of the same thing; empty: there is none.
+  bool has(std::string_view name, std::string_view other = {}) const;
   // Returns true if only one name can fit, which is then the only pattern.
   bool is_one_name() const;
 };
@@ -61,6 +64,9 @@ struct Place {
   // Returns whether `group` is the path of a file.
   bool is_file() const { return group.find('/') != group.npos; }
 };
+
+// Returns the name of a program's function or probe as it is written in a place.
+std::string typed_name(std::string_view name);
 
 // column: of the text's first character. Error (usage): what is wrong, in which column, and what
 // was expected there.

@@ -9,6 +9,7 @@
 
 #include "lib/base/suggest.h"
 #include "lib/base/text.h"
+#include "lib/instrument/function_name.h"
 
 namespace fkt {
 namespace {
@@ -40,6 +41,11 @@ class UserPlanner {
   bool is_probe() const { return place_.kind == Place::Kind::user_probe; }
   const char* what() const { return is_probe() ? "probe" : "function"; }
 
+  // A function of C++ is also found by its name as it is shown.
+  bool has(const std::string& symbol) const {
+    return place_.names.has(symbol, symbol.starts_with("_Z") ? function_name(symbol) : "");
+  }
+
   Status take_functions() {
     std::unordered_set<std::uint64_t> known;
     const bool at_return = place_.point != Place::Point::entry;
@@ -49,7 +55,7 @@ class UserPlanner {
                    "functions' entries can be recorded");
     }
     for (const UserFunction& function : sources_.file.functions()) {
-      if (!place_.names.has(function.name)) continue;
+      if (!has(function.name)) continue;
       std::string name = shown(function.name);
       if (function.chooses) {
         plan_.left_out.push_back({std::move(name), kChooses});

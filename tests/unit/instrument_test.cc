@@ -82,6 +82,28 @@ TEST_CASE("places") {
   CHECK(made("usdt:python3:gc__start").place.provider.empty());
 }
 
+TEST_CASE("any name of a program's function can be written") {
+  CHECK(made("user:/x:dollar$name,caf\xc3\xa9").place.names.patterns ==
+        Names{"dollar$name", "caf\xc3\xa9"});
+  const Place place = made(R"(user:/a\ b\(1\)/x:has\ if\ it,with\,comma:exit if pid == 1)").place;
+  CHECK(place.group == "/a b(1)/x");
+  CHECK(place.names.patterns == Names{"has if it", "with,comma"});
+  CHECK(place.point == Place::Point::exit);
+  CHECK(made("user:/x:app::Store<int>::find:call").place.names.patterns ==
+        Names{"app::Store<int>::find"});
+  for (const char* name :
+       {"_ZN$LT$u20$as$GT$2eq17hE", "dollar$name", "go.pkg.(*T).Method", "has space",
+        "has as if do", "with,comma", "with:colon", "a:::b", "caf\xc3\xa9", "!not", "a\"b'c",
+        "back\\slash", "end\\", "f<int>", "a*b?c", "[x]{y}|&;~^%@#", "do"}) {
+    INFO(name);
+    for (const char* rest : {"", ":exit", " if pid == 1", "(arg1) do count"}) {
+      CHECK(made("user:/x:" + typed_name(name) + rest).place.names.has(name));
+    }
+  }
+  CHECK(refusal("user:/x:a\"b") ==
+        "column 10: \"\"\" in the name of a function is written \"\\\"\"");
+}
+
 TEST_CASE("values, condition and action") {
   const Instrument whole = made(
       "call:vfs_read(file.f_path.dentry->d_name.name, table[3].next:number) ret.x:string "

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/fkt_record/user/program_functions.h"
+#include "lib/instrument/function_name.h"
 #include "texts.h"
 
 using namespace fkt;
@@ -66,22 +67,23 @@ TEST_CASE("of /proc/PID/maps the code of files is read") {
 }
 
 TEST_CASE("a function has one number, its name, and the rules that it matches") {
-  ProgramFunctions functions({{"fkt_function_to_*", "nowhere"}, {"malloc"}, 0}, true);
-  const auto found = functions.of(::getpid(), at_function());
+  ProgramFunctions functions({{"fkt_function_to_*", "nowhere"}, {"malloc"}, 0});
+  const auto found = functions.of(::getpid(), true, at_function());
   REQUIRE(found);
   CHECK(found->number >= FKT_USER_FIRST_FUNC);
   CHECK(found->rules == FKT_USER_INSIDE);
   CHECK(found->lines ==
         "name\tuser\t" + std::to_string(found->number) + "\tfkt_function_to_find\n");
   SECTION("also after the maps have changed") {
-    const auto again = functions.of(::getpid(), at_function(2));
+    const auto again = functions.of(::getpid(), true, at_function(2));
     REQUIRE(again);
     CHECK(again->number == found->number);
     CHECK(again->rules == FKT_USER_INSIDE);
     CHECK(again->lines.empty());
   }
   SECTION("of a library its file's name too") {
-    const auto other = functions.of(::getpid(), {reinterpret_cast<std::uintptr_t>(&std::abort), 1});
+    const auto other =
+        functions.of(::getpid(), true, {reinterpret_cast<std::uintptr_t>(&std::abort), 1});
     REQUIRE(other);
     CHECK(other->number != found->number);
     CHECK(has(other->lines, "abort\n"));
@@ -89,22 +91,22 @@ TEST_CASE("a function has one number, its name, and the rules that it matches") 
   }
   SECTION("where its call of __fentry__ returns to it is the same one") {
     for (const unsigned behind : {5, 6, 9, 10}) {
-      const auto again = functions.of(::getpid(), {at_function().address + behind, 1});
+      const auto again = functions.of(::getpid(), true, {at_function().address + behind, 1});
       REQUIRE(again);
       CHECK(again->number == found->number);
     }
   }
   SECTION("an address inside a function is not that function") {
-    const auto inside = functions.of(::getpid(), {at_function().address + 1, 1});
+    const auto inside = functions.of(::getpid(), true, {at_function().address + 1, 1});
     REQUIRE(inside);
     CHECK(has(inside->lines, "+0x"));
     CHECK(inside->number != found->number);
   }
   SECTION("an address without a file, and a process that is not there") {
-    const auto nowhere = functions.of(::getpid(), {0x10, 1});
+    const auto nowhere = functions.of(::getpid(), true, {0x10, 1});
     REQUIRE(nowhere);
     CHECK(has(nowhere->lines, "\t0x10\n"));
-    const auto nobody = functions.of(0x7ffffff0, at_function());
+    const auto nobody = functions.of(0x7ffffff0, true, at_function());
     REQUIRE(nobody);
     CHECK(has(nobody->lines, "\t0x"));
   }
@@ -112,8 +114,8 @@ TEST_CASE("a function has one number, its name, and the rules that it matches") 
 }
 
 TEST_CASE("without the program's rights its files are opened by what the kernel has mapped only") {
-  ProgramFunctions functions({}, false);
-  const auto found = functions.of(::getpid(), at_function());
+  ProgramFunctions functions({});
+  const auto found = functions.of(::getpid(), false, at_function());
   REQUIRE(found);
   // As root by /proc/PID/map_files.
   const bool by_kernel = has(found->lines, "\tfkt_function_to_find\n");

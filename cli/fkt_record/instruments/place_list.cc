@@ -63,7 +63,7 @@ class PlaceList {
     user_probes->insert(probes->begin(), probes->end());
     for (const std::string& name : names) {
       const auto probe = user_probes->find(name);
-      text += name +
+      text += typed(instrument.place, name) +
               (probe != user_probes->end() ? probe->second : fields(instrument.place, name)) + '\n';
     }
     if (is_verbose) add_ways(instrument, *setup, text);
@@ -123,6 +123,13 @@ class PlaceList {
       }
     }
     return text;
+  }
+
+  // Returns the name as it is written in an instrument's place.
+  static std::string typed(const Place& place, const std::string& name) {
+    if (!is_of_user(place)) return name;
+    const std::size_t file = shown_file(place).size() + 1;
+    return name.substr(0, file) + typed_name(std::string_view(name).substr(file));
   }
 
   // Returns the fields or arguments of the place; empty: they are not known.

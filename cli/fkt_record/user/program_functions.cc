@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/user/program_functions.h"
 
-#include <cxxabi.h>
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
 #include <fmt/core.h>
@@ -15,74 +12,17 @@
 #include "lib/base/parse.h"
 #include "lib/base/read_file.h"
 #include "lib/base/text.h"
+#include "lib/instrument/function_name.h"
 #include "lib/instrument/user_file.h"
 
 namespace fkt::record {
 namespace {
 
 constexpr std::size_t kMostProcesses = 256;  // whose maps are remembered
-constexpr std::size_t kMostName = 255;       // bytes
 // Offsets in a function to which its call of __fentry__ returns, by which a program may name it
 // (bytes): the call has 5 or 6 bytes, and is the first instruction, or follows an ENDBR64 of 4
 // bytes.
 constexpr std::uint64_t kBefore[] = {0, 5, 6, 9, 10};
-
-struct Free {
-  void operator()(char* text) const { std::free(text); }
-};
-
-// Returns the position behind the brackets that begin at `at`; npos: they do not end.
-std::size_t behind_brackets(std::string_view text, std::size_t at) {
-  int depth = 0;
-  for (; at < text.size(); at++) {
-    depth += text[at] == '(' || text[at] == '<' ? 1 : 0;
-    depth -= text[at] == ')' || (text[at] == '>' && text[at - 1] != '-') ? 1 : 0;
-    if (depth == 0) return at + 1;
-  }
-  return std::string_view::npos;
-}
-
-// Returns the part of a demangled name that is the function's own: without what it returns and what
-// it is given.
-std::string_view own_name(std::string_view text) {
-  constexpr std::string_view kWhole[] = {"(anonymous namespace)", "operator()", "decltype ("};
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view rest = text.substr(at);
-    const auto* const whole =
-        std::ranges::find_if(kWhole, [&](std::string_view word) { return rest.starts_with(word); });
-    if (whole != std::end(kWhole)) {
-      // Of decltype what is in the brackets belongs to it.
-      at = whole->ends_with(" (") ? behind_brackets(text, at + whole->size() - 1)
-                                  : at + whole->size();
-    } else if (rest.starts_with("operator")) {
-      // Of operator< the bracket is a name's, and so is the blank of operator new.
-      return text.substr(begin, text.find('(', at) - begin);
-    } else if (rest.front() == '{') {
-      at = text.find('}', at);
-    } else if (rest.front() == '<') {
-      at = behind_brackets(text, at);
-    } else if (rest.front() == '(') {
-      // Of a function's own function the name goes on: f(int)::{lambda()#1}.
-      const std::size_t behind = behind_brackets(text, at);
-      if (text.substr(std::min(behind, text.size()), 2) != "::")
-        return text.substr(begin, at - begin);
-      at = behind;
-    } else {
-      at++;
-      if (rest.front() == ' ') begin = at;
-    }
-  }
-  return text.substr(begin);
-}
-
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) c = '_';
-  }
-  if (text.size() > kMostName) text = text.substr(0, kMostName - 3) + "...";
-  return text;
-}
 
 std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
@@ -94,19 +34,6 @@ bool is_plainer(const std::string& one, const std::string& other) {
 }
 
 }  // namespace
-
-std::string function_name(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, Free> text(
-      symbol.starts_with("_Z") ? abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status)
-                               : nullptr);
-  if (!text || status != 0) return printable(symbol);
-  std::string name(own_name(text.get()));
-  for (const char* blank : {", ", "> >"}) {
-    for (std::size_t at; (at = name.find(blank)) != name.npos;) name.erase(at + 1, 1);
-  }
-  return printable(name);
-}
 
 std::vector<Mapped> parse_maps(std::string_view text) {
   std::vector<Mapped> files;
@@ -129,7 +56,7 @@ std::vector<Mapped> parse_maps(std::string_view text) {
   return files;
 }
 
-ProgramFunctions::ProgramFunctions(FunctionRules rules, bool trusted) : trusted_(trusted) {
+ProgramFunctions::ProgramFunctions(FunctionRules rules) {
   for (std::string& text : rules.inside) {
     patterns_.push_back({std::move(text), FKT_USER_INSIDE, false});
   }
@@ -160,7 +87,8 @@ const Mapped* ProgramFunctions::find(pid_t tgid, const fkt_user_func& asked) {
   }
 }
 
-const ProgramFunctions::Names& ProgramFunctions::names_of(pid_t tgid, const Mapped& mapped) {
+const ProgramFunctions::Names& ProgramFunctions::names_of(pid_t tgid, bool trusted,
+                                                          const Mapped& mapped) {
   const auto [place, is_new] = files_.try_emplace(mapped.file);
   Names& names = place->second;
   if (!is_new) return names;
@@ -168,8 +96,13 @@ const ProgramFunctions::Names& ProgramFunctions::names_of(pid_t tgid, const Mapp
   // now.
   Result<UserFile> file =
       UserFile::open(fmt::format("/proc/{}/map_files/{:x}-{:x}", tgid, mapped.begin, mapped.end));
-  if (!file && trusted_) file = UserFile::open(fmt::format("/proc/{}/root{}", tgid, mapped.path));
-  if (!file) return names;
+  if (!file && trusted) file = UserFile::open(fmt::format("/proc/{}/root{}", tgid, mapped.path));
+  if (!file) {
+    // Another process that has it mapped may let it be opened.
+    static const Names kNone;
+    files_.erase(place);
+    return kNone;
+  }
   for (const UserFunction& function : file->functions()) {
     const auto [at, first] = names.try_emplace(function.offset, function.name);
     if (!first && is_plainer(function.name, at->second)) at->second = function.name;
@@ -200,10 +133,10 @@ std::vector<std::string> ProgramFunctions::unmatched() const {
 
 // Returns the names that the function has, the last one is shown; and changes `place`, which is in
 // the file, into that of its begin.
-std::vector<std::string> ProgramFunctions::names_at(pid_t tgid, const Mapped& mapped,
+std::vector<std::string> ProgramFunctions::names_at(pid_t tgid, bool trusted, const Mapped& mapped,
                                                     std::uint64_t& place) {
-  const std::string file = printable(last_part(mapped.path));
-  const Names& symbols = names_of(tgid, mapped);
+  const std::string file = printable_name(last_part(mapped.path));
+  const Names& symbols = names_of(tgid, trusted, mapped);
   for (const std::uint64_t before : kBefore) {
     const auto symbol = symbols.find(place - before);
     if (symbol == symbols.end()) continue;
@@ -215,14 +148,15 @@ std::vector<std::string> ProgramFunctions::names_at(pid_t tgid, const Mapped& ma
   return {fmt::format("{}+{:#x}", file, place)};
 }
 
-Result<ProgramFunctions::Number> ProgramFunctions::of(pid_t tgid, const fkt_user_func& asked) {
+Result<ProgramFunctions::Number> ProgramFunctions::of(pid_t tgid, bool trusted,
+                                                      const fkt_user_func& asked) {
   if (processes_.size() > kMostProcesses) processes_.clear();
   const Mapped* const mapped = find(tgid, asked);
   std::vector<std::string> names{fmt::format("{:#x}", asked.address)};
   std::uint64_t place = asked.address;
   if (mapped != nullptr) {
     place = asked.address - mapped->begin + mapped->offset;
-    names = names_at(tgid, *mapped, place);
+    names = names_at(tgid, trusted, *mapped, place);
   }
   const auto [number, is_new] =
       numbers_.try_emplace({mapped != nullptr ? mapped->file : std::string(), place});

@@ -35,22 +35,19 @@ struct FunctionRules {
   std::uint64_t least_ns = 0;        // not those that take less
 };
 
-// Returns a symbol's name as it is shown: of C++, without arguments; without blanks.
-std::string function_name(const std::string& symbol);
-
 class ProgramFunctions {
  public:
-  // trusted: the programs have this process's rights, so it may open the paths that they send.
-  ProgramFunctions(FunctionRules rules, bool trusted);
+  explicit ProgramFunctions(FunctionRules rules);
 
   struct Number {
     std::uint32_t number = 0;
     std::uint32_t rules = 0;  // FKT_USER_INSIDE, ...
     std::string lines;        // of the catalogue, if the function is new
   };
+  // trusted: the process has this process's rights, so it may open the paths that are mapped there.
   // Error: there are too many of them. A function without a known name is named by its file or its
   // address.
-  Result<Number> of(pid_t tgid, const fkt_user_func& asked);
+  Result<Number> of(pid_t tgid, bool trusted, const fkt_user_func& asked);
   // Returns the patterns that no function has matched so far.
   std::vector<std::string> unmatched() const;
 
@@ -71,12 +68,12 @@ class ProgramFunctions {
   using Names = std::map<std::uint64_t, std::string>;  // by offset in the file
 
   const Mapped* find(pid_t tgid, const fkt_user_func& asked);
-  const Names& names_of(pid_t tgid, const Mapped& mapped);
-  std::vector<std::string> names_at(pid_t tgid, const Mapped& mapped, std::uint64_t& place);
+  const Names& names_of(pid_t tgid, bool trusted, const Mapped& mapped);
+  std::vector<std::string> names_at(pid_t tgid, bool trusted, const Mapped& mapped,
+                                    std::uint64_t& place);
   std::uint32_t rules_of(const std::vector<std::string>& names);
 
   std::vector<Pattern> patterns_;
-  bool trusted_;
   std::map<pid_t, Process> processes_;
   std::map<std::string, Names, std::less<>> files_;
   // By file, and offset there; without a file, by address.
