@@ -25,6 +25,7 @@
 #include "lib/calls/call_tree.h"
 #include "lib/calls/kft_moments.h"
 #include "lib/calls/user_functions.h"
+#include "lib/format/programs_only.h"
 #include "lib/picture/flame_graph.h"
 #include "lib/report/call_tree_text.h"
 #include "lib/report/function_report.h"
@@ -157,7 +158,9 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   const Result<bool> done = read(source, &tree, true);
   if (!done) return done.error();
   tree.finish();
-  return tree_text(tree, request, time, {.title = request.file});
+  const bool unknown = source.trace() != nullptr && programs_only(source.trace()->info());
+  return tree_text(tree, request, time,
+                   {.title = request.file, .total = unknown ? "Time, running or not" : "CPU time"});
 }
 
 Result<std::string> user_functions(CallSource& source, const KdRequest& request,

@@ -19,6 +19,7 @@
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
 #include "lib/format/json.h"
+#include "lib/format/programs_only.h"
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
 #include "lib/timeline/slice_details.h"
@@ -302,6 +303,10 @@ Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) c
   return dump_json(list_events(model_.timeline(), request, model_.zero()));
 }
 
+bool Api::has_cpus() const {
+  return !programs_only(model_.trace().info());
+}
+
 Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
   const Result<AskedRange> part = asked_range(parameters);
   if (!part) return part.error();
@@ -309,16 +314,18 @@ Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unw
   const Timeline& timeline = model_.timeline();
   WindowStats stats(part->from, part->to, timeline.tasks());
   timeline.follow(part->from, part->to, stats, unwanted);
-  return list_stats(stats, timeline.types(), {stats, timeline.tasks()});
+  return list_stats(stats, timeline.types(), {stats, timeline.tasks()}, has_cpus());
 }
 
 // Those of the whole recording. Until it is read, nothing is known of what its tasks waited.
 Result<std::string> Api::early_stats() const {
   const EarlyStats& early = *model_.early_stats();
   if (!model_.ready()) {
-    return list_stats(early.stats(), early.types(), {early.stats(), early.tasks(), false});
+    return list_stats(early.stats(), early.types(), {early.stats(), early.tasks(), false},
+                      has_cpus());
   }
-  return list_stats(early.stats(), early.types(), {model_.task_sums(), model_.timeline().tasks()});
+  return list_stats(early.stats(), early.types(), {model_.task_sums(), model_.timeline().tasks()},
+                    has_cpus());
 }
 
 Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {

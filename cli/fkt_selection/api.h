@@ -68,6 +68,7 @@ class Api {
 
   bool early(const Parameters& parameters) const;
   Result<std::string> early_stats() const;
+  bool has_cpus() const;
   Reply unread(std::string_view name, const Parameters& parameters) const;
   Result<Unwanted> take_turn(std::string_view name, const Parameters&) const;
   Result<AskedRange> asked_range(const Parameters&) const;

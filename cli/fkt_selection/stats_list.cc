@@ -47,8 +47,9 @@ json list_tasks(const TaskSums& sums) {
   return tasks;
 }
 
-json list_cpus(const WindowStats& stats) {
+json list_cpus(const WindowStats& stats, bool has_cpus) {
   json cpus = json::array();
+  if (!has_cpus) return cpus;
   const std::vector<WindowStats::OfCpu> of_cpus = stats.cpus();
   for (std::size_t cpu = 0; cpu < of_cpus.size(); cpu++) {
     const WindowStats::OfCpu& of = of_cpus[cpu];
@@ -64,10 +65,11 @@ json list_cpus(const WindowStats& stats) {
 
 }  // namespace
 
-std::string list_stats(const WindowStats& stats, const SpanTypes& types, const TaskSums& tasks) {
+std::string list_stats(const WindowStats& stats, const SpanTypes& types, const TaskSums& tasks,
+                       bool has_cpus) {
   return dump_json({{"events", stats.events()},
                     {"types", list_types(stats, types)},
-                    {"cpus", list_cpus(stats)},
+                    {"cpus", list_cpus(stats, has_cpus)},
                     {"tasks", list_tasks(tasks)},
                     {"waits", tasks.waits}});
 }

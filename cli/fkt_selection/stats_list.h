@@ -16,6 +16,8 @@ struct TaskSums {
 };
 
 // types: the names of the types in `stats`.
-std::string list_stats(const WindowStats& stats, const SpanTypes& types, const TaskSums& tasks);
+// has_cpus: false: it is not known when tasks ran on which CPU.
+std::string list_stats(const WindowStats& stats, const SpanTypes& types, const TaskSums& tasks,
+                       bool has_cpus = true);
 
 }  // namespace fkt::cli

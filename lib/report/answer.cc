@@ -11,6 +11,7 @@
 #include "lib/base/table.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
+#include "lib/format/programs_only.h"
 #include "lib/report/report_head.h"
 
 namespace fkt {
@@ -172,7 +173,7 @@ Answer make_answer(const CommandUse& use, const Analysis& analysis, const Summar
   answer.events = summary.events;
   answer.lost = summary.lost;
   answer.cpus = summary.cpus.size();
-  answer.user_only = analysis.info().command.mask == 1ULL << FKT_L_USER;
+  answer.user_only = programs_only(analysis.info());
   answer.tasks = use.tasks();
   answer.whole = summary.missing.empty();
   if (command) {

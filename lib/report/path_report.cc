@@ -5,6 +5,7 @@
 #include <map>
 
 #include "lib/base/table.h"
+#include "lib/format/programs_only.h"
 
 namespace fkt {
 namespace {
@@ -23,7 +24,7 @@ std::string what(const PathStep& step, const Analysis& analysis) {
       step.call == kNoType ? "" : " in " + std::string(call_name(analysis, step.call));
   switch (step.doing) {
     case Doing::running:
-      return "running" + call;
+      return (programs_only(analysis.info()) ? "running or not" : "running") + call;
     case Doing::ready:
       return "waiting for a CPU";
     case Doing::asleep:

@@ -56,7 +56,7 @@ export function Statistics({ info, shown, counted, onName, onTask, onSelection }
   return <div id="statistics">
     <h2>{events(data.events)} in {time(length)}{other && <> around the selection <button id="count-selection" onClick={onSelection}>the selection alone</button></>}</h2>
     {data.whole && <p class="dim">Of all that this file holds, whatever is selected.</p>}
-    <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent], ['unknown', 'not known', percent]]} rows={data.cpus} />
+    {data.cpus.length > 0 && <Rows sort="cpu" most={mostCpus} columns={[['cpu', 'cpu'], ['busy', 'busy', percent], ['interrupts', 'interrupts', percent], ['idle', 'idle', percent], ['unknown', 'not known', percent]]} rows={data.cpus} />}
     <h2>Calls and interrupts that began and ended here</h2>
     <Rows sort="total" onRow={(row) => onName(row.name)} rows={data.types} columns={[['name', 'name'], ['count', 'count', count],
       ['total', 'total', time], ['p50', 'p50', time], ['p99', 'p99', time], ['max', 'max', time]]} />
