@@ -56,18 +56,6 @@ struct fkt_user_value {
 
 /* ---- writing ---- */
 
-FKT_USER_INLINE __u64 fkt_user_clock(const struct fkt_user_thread *t)
-{
-	struct timespec now;
-
-#if defined(__x86_64__)
-	if (__builtin_expect(t->clock == FKT_USER_TSC, 1))
-		return __builtin_ia32_rdtsc();
-#endif
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
-}
-
 /* Sets *p to `to` if it is `from`: one instruction, for a word that only this thread and its handlers change. */
 FKT_USER_INLINE int fkt_user_exchange(__u64 *p, __u64 from, __u64 to)
 {
@@ -180,6 +168,45 @@ FKT_USER_INLINE void fkt_user_write_to(struct fkt_user_thread *t, __u64 when, __
 	fkt_user_fill(t, head, fkt_word(clock, id, arg), words, n);
 }
 
+/* When a thread begins to ask the recorder, by both clocks: it may not know yet which one is its ring's. */
+struct fkt_user_asked {
+	__u64 at[2];
+};
+
+FKT_USER_COLD struct fkt_user_asked fkt_user_asks(void)
+{
+	const struct fkt_user_asked now = {{fkt_user_read(FKT_USER_TSC), fkt_user_read(FKT_USER_MONO)}};
+
+	return now;
+}
+
+FKT_USER_INLINE __u64 fkt_user_asked_at(const struct fkt_user_asked *since, const struct fkt_user_thread *t)
+{
+	return since->at[t->clock == FKT_USER_MONO] + t->clock_offset;
+}
+
+/* Writes the span of the asking, if the thread has a ring now. */
+FKT_USER_COLD void fkt_user_tell_asking(const struct fkt_user_asked *since)
+{
+	struct fkt_user_thread *t = fkt_user_self;
+
+	if (!t || !t->words || !t->ring->asking)
+		return;
+	fkt_user_write_to(t, fkt_user_asked_at(since, t), FKT_E_USER_BEGIN, FKT_USER_ASKING, NULL, 0);
+	fkt_user_write_to(t, 0, FKT_E_USER_END, FKT_USER_ASKING, NULL, 0);
+}
+
+/* fkt_user_attach(), and a span for it. */
+FKT_USER_COLD struct fkt_user_thread *fkt_user_attach_named(void)
+{
+	const struct fkt_user_asked since = fkt_user_asks();
+	struct fkt_user_thread *t = fkt_user_attach();
+
+	if (t)
+		fkt_user_tell_asking(&since);
+	return t;
+}
+
 /*
  * Writes an event with the present time into the ring of the calling thread, which gets a ring if it has none. The
  * caller has checked fkt_user_recorded().
@@ -189,7 +216,7 @@ FKT_USER_INLINE void fkt_user_write(__u32 id, __u32 arg, const __u64 *words, uns
 	struct fkt_user_thread *t = fkt_user_self;
 
 	if (FKT_USER_UNLIKELY(!t || !t->words)) {
-		t = fkt_user_attach();
+		t = fkt_user_attach_named();
 		if (!t)
 			return;
 	}
@@ -330,6 +357,7 @@ FKT_USER_COLD size_t fkt_user_describe(char *text, size_t room, const struct fkt
 /* Asks for the event's number. Returns whether it has one. */
 FKT_USER_COLD int fkt_user_define(struct fkt_user_event *event, const struct fkt_user_value *values, unsigned int n)
 {
+	const struct fkt_user_asked since = fkt_user_asks();
 	const int error = errno;
 	struct fkt_user_answer answer;
 	struct fkt_user_ask ask;
@@ -352,6 +380,7 @@ FKT_USER_COLD int fkt_user_define(struct fkt_user_event *event, const struct fkt
 		close(fd);
 	__atomic_store_n(&event->number, number, __ATOMIC_RELEASE);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	fkt_user_tell_asking(&since);
 	errno = error;
 	return number > 0;
 }

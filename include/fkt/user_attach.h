@@ -7,6 +7,7 @@
 #define FKT_USER_ATTACH_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -14,10 +15,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/types.h>
@@ -69,6 +72,7 @@ struct fkt_user_thread {
 	__u32 untold; /* events were lost since the last LOST word */
 	__u32 off; /* there will be no ring */
 	__u32 map_words;
+	__u64 clock_offset; /* fkt_user_ring */
 };
 
 /* Of a thread without a ring. */
@@ -83,32 +87,75 @@ FKT_USER_INLINE int fkt_user_recorded(void)
 	return FKT_USER_UNLIKELY(__atomic_load_n(&fkt_user_on, __ATOMIC_RELAXED));
 }
 
+/* ---- the clock ---- */
+
+/* Reads a clock (enum fkt_user_clock). */
+FKT_USER_INLINE __u64 fkt_user_read(__u32 clock)
+{
+	struct timespec now;
+
+#if defined(__x86_64__)
+	if (__builtin_expect(clock == FKT_USER_TSC, 1))
+		return __builtin_ia32_rdtsc();
+#endif
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+FKT_USER_INLINE __u64 fkt_user_clock(const struct fkt_user_thread *t)
+{
+	return fkt_user_read(t->clock) + t->clock_offset;
+}
+
 /* ---- asking the recorder ---- */
 
-/* The name of the recorder's socket; NULL: there is none, or the program has more rights than its user. */
+/* The name of the recorder's sockets; NULL: there is none, or the program has more rights than its user. */
 FKT_USER_COLD const char *fkt_user_recorder(void)
 {
 	return getauxval(AT_SECURE) ? NULL : getenv(FKT_USER_VARIABLE);
 }
 
-/* Sends a request; returns the length of the answer, or -1. fd: gets the descriptor that comes with it, or -1. */
-FKT_USER_COLD int fkt_user_ask(const struct fkt_user_ask *ask, size_t bytes, struct fkt_user_answer *answer, int *fd)
+/* Whether this process is in a user namespace of its own, which may have no number for the recorder's user. */
+FKT_USER_COLD int fkt_user_is_apart(void)
 {
-	const char *name = fkt_user_recorder();
+	const int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	/* The first namespace has them all. */
+	return text[0] && !strstr(text, "4294967295");
+}
+
+/*
+ * Whether the recorder is at the other end: in another namespace, or when it has ended, someone else could have its
+ * socket's name.
+ */
+FKT_USER_COLD int fkt_user_trusts(int sock)
+{
+	struct {
+		pid_t pid;
+		uid_t uid;
+		gid_t gid;
+	} peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return 0;
+	return !peer.uid || peer.uid == geteuid() || (peer.uid == 65534 && fkt_user_is_apart());
+}
+
+/* Returns a connection to the recorder, or -1. name: of its socket; prefix: 1: in the abstract namespace; 0: a path. */
+FKT_USER_COLD int fkt_user_connect(const char *name, unsigned int prefix)
+{
 	const struct timeval limit = {5, 0};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
 	struct sockaddr_un to;
-	socklen_t length;
-	struct iovec part;
-	struct msghdr message;
-	ssize_t got = -1;
 	int sock;
 
-	*fd = -1;
-	if (!name || strlen(name) >= FKT_USER_NAME_BYTES - 1)
+	if (strlen(name) >= FKT_USER_NAME_BYTES - 1)
 		return -1;
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
@@ -117,8 +164,37 @@ FKT_USER_COLD int fkt_user_ask(const struct fkt_user_ask *ask, size_t bytes, str
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	memset(&to, 0, sizeof(to));
 	to.sun_family = AF_UNIX;
-	memcpy(to.sun_path + 1, name, strlen(name));
-	length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+	memcpy(to.sun_path + prefix, name, strlen(name));
+	if (!connect(sock, (const struct sockaddr *)&to,
+		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + prefix + strlen(name))) &&
+	    fkt_user_trusts(sock))
+		return sock;
+	close(sock);
+	return -1;
+}
+
+/* Sends a request; returns 0 if the answer is good. fd: gets the descriptor that comes with it, or -1. */
+FKT_USER_COLD int fkt_user_ask(const struct fkt_user_ask *ask, size_t bytes, struct fkt_user_answer *answer, int *fd)
+{
+	const struct fkt_user_thread *t = fkt_user_self;
+	const char *name = fkt_user_recorder();
+	int sock = name ? fkt_user_connect(name, 1) : -1;
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part;
+	struct msghdr message;
+	ssize_t got = -1;
+
+	*fd = -1;
+	if (name && sock < 0)
+		sock = fkt_user_connect(name, 0);
+	if (sock < 0) {
+		if (t && t->words)
+			t->ring->unasked++;
+		return -1;
+	}
 	memset(&message, 0, sizeof(message));
 	part.iov_base = answer;
 	part.iov_len = sizeof(*answer);
@@ -126,8 +202,7 @@ FKT_USER_COLD int fkt_user_ask(const struct fkt_user_ask *ask, size_t bytes, str
 	message.msg_iovlen = 1;
 	message.msg_control = control.bytes;
 	message.msg_controllen = sizeof(control.bytes);
-	if (!connect(sock, (const struct sockaddr *)&to, length) &&
-	    send(sock, ask, bytes, MSG_NOSIGNAL) == (ssize_t)bytes)
+	if (send(sock, ask, bytes, MSG_NOSIGNAL) == (ssize_t)bytes)
 		got = recvmsg(sock, &message, MSG_CMSG_CLOEXEC);
 	if (got > 0) {
 		const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
@@ -181,6 +256,12 @@ FKT_USER_COLD void fkt_user_detach(void *thread)
 	struct fkt_user_ring *ring = t->words ? t->ring : NULL;
 	const __u64 words = t->mask + 1;
 
+	if (ring) {
+		/* Else it is a child's that has ended (user/func/vforked.h). */
+		if (fkt_user_self == t)
+			prctl(PR_GET_NAME, ring->name);
+		ring->ended_at = fkt_user_clock(t);
+	}
 	if (fkt_user_self == t)
 		fkt_user_self = NULL;
 	t->words = NULL;
@@ -241,6 +322,7 @@ FKT_USER_COLD struct fkt_user_thread *fkt_user_attach(void)
 			t->mask = t->ring->words - 1;
 			t->limit = t->ring->words;
 			t->clock = t->ring->clock;
+			t->clock_offset = t->ring->clock_offset;
 			FKT_USER_BARRIER();
 			t->words = (__u64 *)((char *)t->ring + FKT_USER_HEADER_BYTES);
 		}

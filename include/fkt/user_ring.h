@@ -3,9 +3,10 @@
  * How a user program and its recorder exchange events without the kernel's help: what fkt/user.h and fkt_record agree
  * on. Programs include fkt/user.h.
  *
- * The recorder listens on a socket (SOCK_SEQPACKET) in the abstract namespace, whose name the program finds in its
- * environment. A thread that has its first event connects, sends one request, gets one answer, and closes the
- * connection: no descriptor stays open in the program.
+ * The recorder listens on two sockets (SOCK_SEQPACKET). The program finds their name in its environment: a path, which is
+ * also the name of the one in the abstract namespace. That one is found from every root and every mount namespace, the
+ * other one from every network namespace. A thread that has its first event connects, sends one request, gets one
+ * answer, and closes the connection: no descriptor stays open in the program.
  *
  *   FKT_USER_ATTACH   the answer has the descriptor of the thread's ring: shared memory whose size is sealed
  *                     (F_SEAL_SHRINK, F_SEAL_GROW), a page with struct fkt_user_ring and then `words` 64-bit words
@@ -33,11 +34,12 @@
 #include <fkt/events.h>
 #include <fkt/wire.h>
 
-#define FKT_USER_VARIABLE "FKT_USER" /* of the environment: the socket's name, without the leading zero */
+#define FKT_USER_VARIABLE "FKT_USER" /* of the environment: the sockets' name */
 #define FKT_USER_VERSION 1
 #define FKT_USER_MAGIC 0x55544b46U /* "FKTU" */
 #define FKT_USER_NAME_BYTES 104 /* at most, of the socket's name, with a terminating zero */
 #define FKT_USER_TEXT_BYTES 2048 /* at most, of a definition, without a terminating zero */
+#define FKT_USER_THREAD_NAME 16 /* bytes, at most, of a thread's name, with a terminating zero */
 #define FKT_USER_HEADER_BYTES 4096 /* the words' offset in the memory */
 /* First word of an unfinished event, with this many words after it. No event has the id 0. */
 #define FKT_USER_UNFINISHED(words) ((__u64)(words) << FKT_ARG_SHIFT)
@@ -53,13 +55,18 @@ struct fkt_user_ring {
 	/* For a ring of functions. */
 	__u64 least; /* shorter calls are not recorded (ticks) */
 	__u32 only_inside; /* only functions with FKT_USER_INSIDE, and what they call */
-	__u32 pad;
+	__u32 asking; /* FKT_USER_ASKING; 0: an older recorder, which has no name for it */
+	__u64 clock_offset; /* added to the program's FKT_USER_MONO: it may be in a time namespace of its own */
 
 	/* Written by the thread. */
 	__u64 head __attribute__((aligned(64)));
 	__u64 lost; /* events that did not fit, since the beginning */
 	__u64 gap_from; /* clock of the first event that was lost since the last LOST word */
 	__u32 ended; /* the thread writes no further event */
+	__u32 unasked; /* requests of the thread that did not reach the recorder, though it was there */
+	__u64 too_deep; /* calls of functions that are not recorded: the thread was in too many others */
+	char name[FKT_USER_THREAD_NAME]; /* the thread's, when it ended */
+	__u64 ended_at; /* clock; 0: the thread did not say that it ends */
 
 	/* Written by the recorder. */
 	__u64 tail __attribute__((aligned(64)));
@@ -91,6 +98,9 @@ struct fkt_user_func {
 /* A function's calls are spans as those that programs define; their numbers follow those of events with names. */
 #define FKT_USER_FIRST_FUNC FKT_USER_EVENT_NUMBERS
 #define FKT_USER_FUNCS (1U << 20) /* at most */
+/* The span in which a thread asks the recorder, so that its system calls are not taken for the program's. */
+#define FKT_USER_ASKING (FKT_USER_FIRST_FUNC + FKT_USER_FUNCS)
+#define FKT_USER_ASKING_NAME "[fkt]"
 
 /*
  * A definition's text: kind (one letter), name and fields (as in the catalogue, with words from 1 on), with tabs

@@ -186,7 +186,8 @@ void PageJoiner::runs(Cpu& on, std::uint32_t tid, std::uint64_t clock) {
 
 void PageJoiner::user_event(Stream& stream) {
   const Event& event = stream.event();
-  if (event.id == FKT_E_DEFINE || event.clock > rules_.stop) return;
+  // The kernel's own switches say when a thread runs, or has ended.
+  if (event.id == FKT_E_DEFINE || is_switch(event.id) || event.clock > rules_.stop) return;
   const auto words = stream.is_gap() ? stream.gap() : event.words;
   const Held made{event.clock, stream.is_gap(), event.id, event.arg, {}};
   if (const auto running = where_.find(event.pid); running != where_.end()) {

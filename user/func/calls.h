@@ -33,6 +33,7 @@ struct calls {
 	uint32_t inside, outside; /* calls with these rules */
 	uint32_t only_inside; /* fkt_user_ring */
 	uint32_t wanted; /* what is called now has events */
+	uint32_t unhooked; /* return addresses on the stack were put back (hooked.h) since a vfork() */
 	uint64_t least; /* fkt_user_ring */
 	struct call *telling; /* its begin is being written at `telling_from` */
 	uint64_t telling_from; /* fkt_user_ring.head */
@@ -80,6 +81,7 @@ static void tell_again(struct calls *c)
 struct before_asking {
 	/* The registers for floating point and vectors, which may hold arguments or results. */
 	unsigned char registers[4096] __attribute__((aligned(64)));
+	struct fkt_user_asked since;
 	sigset_t blocked;
 	int cancels;
 	int error;
@@ -101,6 +103,7 @@ static void begin_asking(struct before_asking *before)
 		__asm__ volatile("xsave64 %0" : "=m"(before->registers) : "a"(XSAVE_PARTS), "d"(0) : "memory");
 	else
 		__asm__ volatile("fxsave64 %0" : "=m"(before->registers) : : "memory");
+	before->since = fkt_user_asks();
 	before->error = errno;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before->blocked);
@@ -122,8 +125,10 @@ static void end_asking(const struct before_asking *before)
 		__asm__ volatile("fxrstor64 %0" : : "m"(before->registers) : "memory");
 }
 
+static void tell_asking(struct calls *c, const struct fkt_user_asked *since);
+
 /* Call it while the thread is asking: gets a ring. Returns whether the thread has one. */
-static int get_ring(struct calls *c)
+static int get_ring(struct calls *c, const struct before_asking *before)
 {
 	const struct fkt_user_thread *t = fkt_user_self;
 
@@ -136,6 +141,8 @@ static int get_ring(struct calls *c)
 	c->least = t->ring->least;
 	c->only_inside = t->ring->only_inside;
 	decide(c);
+	if (c->wanted && !c->least)
+		fkt_user_tell_asking(&before->since);
 	tell_again(c);
 	return 1;
 }
@@ -144,13 +151,17 @@ static int get_ring(struct calls *c)
 static __attribute__((noinline, cold)) int attach(struct calls *c)
 {
 	struct before_asking before;
+	struct fkt_user_asked since;
 	int got;
 
 	if (asking)
 		return 0;
 	begin_asking(&before);
-	got = get_ring(c);
+	got = get_ring(c, &before);
+	/* The rest of it, behind the begins of the calls that the thread is in. */
+	since = fkt_user_asks();
 	end_asking(&before);
+	tell_asking(c, &since);
 	return got;
 }
 
@@ -165,6 +176,7 @@ static __attribute__((noinline, cold)) struct calls *begin_calls(void)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	struct before_asking before;
+	struct fkt_user_asked since;
 	struct calls *c;
 
 	if (asking || !has_key)
@@ -179,11 +191,13 @@ static __attribute__((noinline, cold)) struct calls *begin_calls(void)
 		} else {
 			pthread_setspecific(calls_key, c);
 			/* Before a handler finds the calls: without a ring it would take none as wanted. */
-			get_ring(c);
+			get_ring(c, &before);
 		}
 		thread_calls = c;
 	}
+	since = fkt_user_asks();
 	end_asking(&before);
+	tell_asking(c, &since);
 	return c;
 }
 
@@ -197,6 +211,7 @@ static __attribute__((noinline, cold)) uint32_t learn(uint64_t function)
 	begin_asking(&before);
 	answer = ask_for_function(function);
 	end_asking(&before);
+	tell_asking(thread_calls, &before.since);
 	return answer;
 }
 
@@ -253,6 +268,8 @@ FKT_USER_INLINE struct call *enter_call(uint64_t function, uint64_t sp, int only
 	}
 	if (FKT_USER_UNLIKELY(c->depth == MOST_CALLS)) {
 		c->deeper += !only_wanted;
+		if (c->wanted && fkt_user_self && fkt_user_self->words)
+			fkt_user_count(&fkt_user_self->ring->too_deep);
 		return NULL;
 	}
 	answer = find_answer(function);
@@ -418,6 +435,23 @@ static uint64_t tell_begins(struct calls *c, uint32_t depth, uint64_t now)
 			written += tell_begin(c, &c->all[i]);
 	}
 	return __atomic_load_n(&fkt_user_self->ring->head, __ATOMIC_RELAXED) == head + written ? now : 0;
+}
+
+/* The thread has asked the recorder within the calls that it is in. */
+static __attribute__((noinline, cold)) void tell_asking(struct calls *c, const struct fkt_user_asked *since)
+{
+	const struct fkt_user_thread *t = fkt_user_self;
+
+	if (!c || !c->wanted || !t || !t->words)
+		return;
+	if (c->least) {
+		const uint64_t from = fkt_user_asked_at(since, t);
+
+		if (fkt_user_clock(t) - from < c->least)
+			return;
+		(void)tell_begins(c, c->depth, from);
+	}
+	fkt_user_tell_asking(since);
 }
 
 /* Writes the end of a call. */

@@ -15,7 +15,7 @@
 #include <unwind.h>
 
 #include "calls.h"
-#include "hooked.h"
+#include "vforked.h"
 
 #define FKT_PUBLIC __attribute__((visibility("default")))
 
@@ -224,6 +224,22 @@ FKT_PUBLIC int dlclose(void *handle)
 	if (before != after)
 		forget_functions();
 	return status;
+}
+
+static int (*next_setname)(pthread_t, const char *);
+
+/* Threads that end with their process do not say their names. */
+FKT_PUBLIC int pthread_setname_np(pthread_t thread, const char *name)
+{
+	const struct fkt_user_thread *t = fkt_user_self;
+	int error;
+
+	if (!next_setname)
+		*(void **)&next_setname = dlsym(RTLD_NEXT, "pthread_setname_np");
+	error = next_setname(thread, name);
+	if (!error && t && t->words && pthread_equal(thread, pthread_self()))
+		prctl(PR_GET_NAME, t->ring->name);
+	return error;
 }
 
 static void find_next(void)

@@ -37,6 +37,7 @@ static __attribute__((noinline, cold)) void unhook_calls(uint64_t here)
 
 	if (!c)
 		return;
+	c->unhooked = 1;
 	/*
 	 * After a tail call two calls have the same place on the stack. The inner one has saved the hook as its return
 	 * address; the outer one, which has the real address, comes last here.
@@ -50,12 +51,23 @@ static __attribute__((noinline, cold)) void unhook_calls(uint64_t here)
 	put_back = here;
 }
 
+static void hook_places(struct calls *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->depth; i++) {
+		const struct call *call = &c->all[i];
+
+		if (call->returns_to && *place_on_stack(call) == call->returns_to)
+			*place_on_stack(call) = hook();
+	}
+}
+
 /* The thread goes on in a function with this stack pointer: what is below it was left. */
 static __attribute__((noinline, cold)) void hook_calls(uint64_t sp)
 {
 	const uint64_t from = put_back;
 	struct calls *c = thread_calls;
-	uint32_t i;
 
 	put_back = 0;
 	if (!c)
@@ -63,12 +75,7 @@ static __attribute__((noinline, cold)) void hook_calls(uint64_t sp)
 	while (c->depth && c->all[c->depth - 1].sp >= from && c->all[c->depth - 1].sp < sp)
 		end_call(c);
 	forget_telling(c);
-	for (i = 0; i < c->depth; i++) {
-		const struct call *call = &c->all[i];
-
-		if (call->returns_to && *place_on_stack(call) == call->returns_to)
-			*place_on_stack(call) = hook();
-	}
+	hook_places(c);
 }
 
 static __attribute__((noinline)) void enter_hooked(uint64_t from, uint64_t *at)

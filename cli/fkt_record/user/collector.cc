@@ -10,6 +10,8 @@
 #include <ctime>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <fkt/events.h>
 
 #include "lib/base/os_error.h"
@@ -24,7 +26,8 @@ constexpr std::size_t kMostRings = 4000;
 constexpr unsigned kMostOfProcess = 1000;
 // How long the collector rests (ms): while events come, and while none do.
 constexpr int kBusyRest = 1, kIdleRest = 20;
-constexpr std::uint64_t kLookPeriod = 5;  // per second: whether threads have ended
+constexpr std::uint64_t kLookPeriod = 5;   // per second: whether threads have ended
+constexpr std::size_t kNamesPerLook = 50;  // threads whose names are read
 constexpr std::size_t kOwnSlot = 0;
 constexpr int kNice = -10;
 // A ring is a fourth of a CPU's ring (-p), because there are more threads than CPUs.
@@ -96,7 +99,7 @@ Collector::Collector(const CollectorRules& rules, const UserClock& clock, PageFi
       file_(file),
       ask_(std::move(ask)),
       ended_(std::move(ended)),
-      functions_(rules.functions, rules.user == ::geteuid()) {}
+      functions_(rules.functions) {}
 
 Collector::~Collector() {
   stop();
@@ -118,7 +121,9 @@ Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
       rules.user,
       {[self](pid_t tgid, const RingSocket::Thread& asking) { return self->attach(tgid, asking); },
        [self](std::string_view text) { return self->define(text); },
-       [self](pid_t tgid, const fkt_user_func& function) { return self->number(tgid, function); }});
+       [self](const RingSocket::Asker& asker, const fkt_user_func& function) {
+         return self->number(asker, function);
+       }});
   if (!socket) return socket.error();
   made->socket_.emplace(std::move(*socket));
   return made;
@@ -205,8 +210,11 @@ Result<UniqueFd> Collector::attach(pid_t tgid, const RingSocket::Thread& asking)
   ring->version = FKT_USER_VERSION;
   ring->words = rules_.ring_words;
   ring->clock = clock_.of_rings();
+  ring->clock_offset = static_cast<std::uint64_t>(clock_offset(tgid));
   ring->least = least_ticks_;
   ring->only_inside = !rules_.functions.inside.empty();
+  ring->asking = FKT_USER_ASKING;
+  tell(fmt::format("name\tuser\t{}\t{}\n", FKT_USER_ASKING, FKT_USER_ASKING_NAME));
   const std::size_t place = place_for(*tid);
   RingReader reader(ring, rules_.ring_words, start_clock_, slots_[place]->most_words());
   reader.allow_ahead(ticks_per_second_ / 10);
@@ -226,22 +234,27 @@ Result<fkt_user_answer> Collector::define(std::string_view text) {
   return fkt_user_answer{FKT_USER_MAGIC, 1, number->number, number->plain};
 }
 
-Result<fkt_user_answer> Collector::number(pid_t tgid, const fkt_user_func& function) {
-  const Result<ProgramFunctions::Number> number = functions_.of(tgid, function);
+Result<fkt_user_answer> Collector::number(const RingSocket::Asker& asker,
+                                          const fkt_user_func& function) {
+  const Result<ProgramFunctions::Number> number =
+      functions_.of(asker.tgid, asker.trusted, function);
   if (!number) return number.error();
   tell(number->lines);
   return fkt_user_answer{FKT_USER_MAGIC, 1, number->number, number->rules};
 }
 
-// Writes the lines that are new into the recording.
+// Writes the lines that are new into the recording. What readers take for a CPU is idle behind
+// them.
 void Collector::tell(std::string_view added) {
   const std::string lines = definitions_.add(added);
   if (lines.empty()) return;
   PageWriter& own = slot(kOwnSlot);
   std::vector<std::uint64_t> words((lines.size() + 7) / 8);
   std::memcpy(words.data(), lines.data(), lines.size());
-  own.event(static_cast<std::uint32_t>(::getpid()), std::max(clock_.now(), own.clock()),
-            FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words);
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  const std::uint64_t now = std::max(clock_.now(), own.clock());
+  own.event(self, now, FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words);
+  own.event(self, now, FKT_E_SWITCH_S, 0, {});
   untold_ = true;
 }
 
@@ -265,11 +278,21 @@ void Collector::release(std::uint64_t until) {
 void Collector::let_go(Ring& ring) {
   collected_.unfinished += ring.reader.unfinished();
   collected_.broken += !ring.reader.is_sound();
-  if (--used_[ring.slot] == 0 && orders_.contains(ring.slot)) {
+  if (--used_[ring.slot] == 0) {
     Sink sink(*slots_[ring.slot], static_cast<std::uint32_t>(ring.tid));
-    orders_.extract(ring.slot).mapped().release(~std::uint64_t{0}, sink);
+    if (orders_.contains(ring.slot)) {
+      orders_.extract(ring.slot).mapped().release(~std::uint64_t{0}, sink);
+    }
+    // A ring that holds anything else may say any time.
+    const bool ended = __atomic_load_n(&ring.memory.ring()->ended, __ATOMIC_ACQUIRE) != 0;
+    if (ring.reader.is_sound() && (ended || !thread_lives(ring.tgid, ring.tid))) {
+      end_task(ring, sink);
+    }
   }
+  collected_.unasked += __atomic_load_n(&ring.memory.ring()->unasked, __ATOMIC_RELAXED);
+  collected_.too_deep += __atomic_load_n(&ring.memory.ring()->too_deep, __ATOMIC_RELAXED);
   tasks_.look(ring.tgid, ring.tid);
+  call_task(ring);
   if (--of_process_[ring.tgid] == 0) of_process_.erase(ring.tgid);
 }
 
@@ -294,9 +317,29 @@ bool Collector::take_all(bool is_last) {
   return any;
 }
 
-// A thread that is killed, or executes another program, does not report its end.
+// What readers take for a CPU is idle from here on: the thread has ended.
+void Collector::end_task(const Ring& ring, RingSink& sink) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t said = __atomic_load_n(&ring.memory.ring()->ended_at, __ATOMIC_RELAXED);
+  sink.event(said == 0 ? now : std::min(said, now), FKT_E_SWITCH_X, 0, {});
+}
+
+// The thread has ended, and /proc does not know it any more: it says its name itself.
+void Collector::call_task(const Ring& ring) {
+  char name[FKT_USER_THREAD_NAME];
+  std::memcpy(name, ring.memory.ring()->name, sizeof name);
+  const std::string_view text(name, ::strnlen(name, sizeof name));
+  if (!text.empty()) tasks_.call(ring.tid, text);
+}
+
+// A thread that is killed, or executes another program, does not report its end. Threads may get
+// other names; a part of them is asked each time, because there may be thousands.
 void Collector::look_for_ended() {
   for (const auto& ring : rings_) ring->ended |= !thread_lives(ring->tgid, ring->tid);
+  for (std::size_t i = std::min(rings_.size(), kNamesPerLook); i > 0; i--) {
+    const Ring& ring = *rings_[next_name_++ % rings_.size()];
+    tasks_.look(ring.tgid, ring.tid);
+  }
 }
 
 // Events do not wait longer than a second until they are written, so that a recorder that is killed
@@ -334,6 +377,7 @@ void Collector::run() {
     collected_.lost += pages->lost_events();
   }
   collected_.refused = socket_->refused();
+  collected_.strangers = socket_->strangers();
   collected_.late = socket_->late();
   collected_.unmatched = functions_.unmatched();
   collected_.cpu_ns = thread_cpu_ns();

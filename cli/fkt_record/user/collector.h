@@ -46,6 +46,9 @@ struct Collected {
   std::uint64_t rings = 0;
   std::uint64_t broken = 0;            // rings with words that are not events
   std::uint64_t refused = 0;           // requests
+  std::uint64_t strangers = 0;         // requests of processes that may not ask
+  std::uint64_t unasked = 0;           // requests that programs could not send
+  std::uint64_t too_deep = 0;          // calls that had no room in the list of a thread's calls
   std::uint64_t late = 0;              // answers that the program did not wait for
   std::vector<std::string> unmatched;  // patterns of functions
   std::uint64_t cpu_ns = 0;            // CPU time of the collector
@@ -84,7 +87,7 @@ class Collector {
 
   Result<UniqueFd> attach(pid_t tgid, const RingSocket::Thread& asking);
   Result<fkt_user_answer> define(std::string_view text);
-  Result<fkt_user_answer> number(pid_t tgid, const fkt_user_func& function);
+  Result<fkt_user_answer> number(const RingSocket::Asker& asker, const fkt_user_func& function);
   void tell(std::string_view lines);
   std::size_t free_slot();
   PageWriter& slot(std::size_t number);
@@ -94,6 +97,8 @@ class Collector {
   std::size_t place_for(pid_t tid);
   void release(std::uint64_t until);
   void look_for_ended();
+  void call_task(const Ring& ring);
+  void end_task(const Ring& ring, RingSink& sink);
   void let_go(Ring& ring);
   void save_old(std::uint64_t now);
   void page_done(const fkt_page_header& header, ByteView page);
@@ -115,7 +120,8 @@ class Collector {
   Definitions definitions_;
   UserTasks tasks_;
   Collected collected_;
-  bool untold_ = false;  // lines of definitions_ are not in a written page yet
+  std::size_t next_name_ = 0;  // index in rings_ of the thread whose name is read next
+  bool untold_ = false;        // lines of definitions_ are not in a written page yet
   bool over_ = false;
   std::jthread thread_;
 };
