@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which functions may be traced (functions.h). */
 
+#include <linux/bsearch.h>
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/sort.h>
 #include <linux/static_call.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <asm/ibt.h>
 
+#include "../module/compat.h"
 #include "functions.h"
 
 #define ENDBR_BYTES 4
@@ -40,6 +43,11 @@ static struct module *no_module(unsigned long address)
 	return NULL;
 }
 
+static int no_symbols(fkt_symbol_fn fn, void *data)
+{
+	return 0;
+}
+
 DEFINE_STATIC_CALL(fkt_calls_lookup_name, no_lookup);
 /* Returns the address of the nop at this address, or of the function that begins there; 0: ftrace knows none. */
 DEFINE_STATIC_CALL(fkt_calls_location, no_location);
@@ -47,6 +55,7 @@ DEFINE_STATIC_CALL(fkt_calls_location, no_location);
 DEFINE_STATIC_CALL(fkt_calls_direct, no_direct);
 /* Called with preemption disabled. */
 DEFINE_STATIC_CALL(fkt_calls_module_of, no_module);
+DEFINE_STATIC_CALL(fkt_calls_each_symbol, no_symbols);
 
 /* A kprobe at a function's begin may be placed behind the ENDBR there. */
 static void *begin_of(kprobe_opcode_t *probed)
@@ -83,13 +92,15 @@ static int find_kernel_functions(void)
 
 /* ---- functions whose calls do not return ---- */
 
-static const char *const never_return[] = {
+static const char *never_return[] __initdata = {
 #define FKT_NEVER_RETURNS(name) #name,
 #include <fkt/never_return.def>
 #undef FKT_NEVER_RETURNS
 };
 
-static unsigned long forbidden[ARRAY_SIZE(never_return)];
+/* Their addresses in the kernel itself. Static functions of several files may have the same name. */
+static unsigned long forbidden[2 * ARRAY_SIZE(never_return)];
+static unsigned int forbidden_count;
 
 /* Largest distance of a function's nop from its begin (bytes). */
 #define NEAR 16
@@ -98,23 +109,42 @@ static bool is_forbidden(unsigned long address)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
-		if (forbidden[i] && address - forbidden[i] < NEAR)
+	for (i = 0; i < forbidden_count; i++)
+		if (address - forbidden[i] < NEAR)
 			return true;
 	return false;
 }
 
-int fkt_functions_init(void)
+static int __init compare_names(const void *a, const void *b)
 {
-	unsigned int i;
-	int err;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-	err = find_kernel_functions();
-	if (err)
-		return err;
-	for (i = 0; i < ARRAY_SIZE(forbidden); i++)
-		forbidden[i] = static_call(fkt_calls_lookup_name)(never_return[i]);
+static int __init see_symbol(void *unused_data, const char *name, FKT_SYMBOL_MODULE unsigned long address)
+{
+	if (!bsearch(&name, never_return, ARRAY_SIZE(never_return), sizeof(*never_return), compare_names))
+		return 0;
+	if (forbidden_count == ARRAY_SIZE(forbidden))
+		return -E2BIG;
+	forbidden[forbidden_count++] = address;
 	return 0;
+}
+
+/* All names in one pass: 6.1 looks through all symbols for a single one, too. */
+static int __init forbid(void)
+{
+	void *each_symbol = (void *)static_call(fkt_calls_lookup_name)("kallsyms_on_each_symbol");
+
+	if (!each_symbol)
+		return -ENOENT;
+	static_call_update(fkt_calls_each_symbol, each_symbol);
+	sort(never_return, ARRAY_SIZE(never_return), sizeof(*never_return), compare_names, NULL);
+	return static_call(fkt_calls_each_symbol)(see_symbol, NULL);
+}
+
+int __init fkt_functions_init(void)
+{
+	return find_kernel_functions() ?: forbid();
 }
 
 /* Returns the address of the kernel's or a module's symbol; 0: there is none. May sleep. */
