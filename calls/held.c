@@ -211,6 +211,28 @@ static void forget(void)
 	}
 }
 
+/*
+ * Returns whether the call is one that a kernel thread's function has made, and the thread's list is long. That function
+ * may be traced (if it is not in never_return.def), and may never return.
+ */
+static bool is_of_long_thread(u32 depth)
+{
+	const struct fkt_held_call *at = this_cpu_read(fkt_held_at);
+
+	return depth == 2 && at && current->flags & PF_KTHREAD && in_task() &&
+	       chunk_of(at)->number >= DIV_ROUND_UP(fkt_held_pool.most, 8);
+}
+
+/* Empties such a thread's list, so that it does not keep the whole pool. In task context only its function is open. */
+static void forget_thread(void)
+{
+	const u64 calls = (u64)chunk_of(this_cpu_read(fkt_held_at))->number * FKT_HELD_CHUNK_CALLS;
+
+	forget();
+	/* One instruction, as in lose(). */
+	asm volatile("addq %1, %0" : "+m"(chunk_of(this_cpu_read(fkt_held_at))->lost) : "r"(calls));
+}
+
 /* A call returns; task: fkt_tasks_known(). If it is the outermost one, its task's list is emptied. */
 void fkt_held_end(const struct fkt_call_task *task)
 {
@@ -372,6 +394,8 @@ static noinline void hold_any(const struct fkt_call *call, u64 ticks, unsigned l
 	}
 	if (depth == 1)
 		return forget();
+	if (unlikely(is_of_long_thread(depth)))
+		return forget_thread();
 	if (keep.levels)
 		forget_deep(call, ticks, depth);
 	if (ticks < keep.shortest || (keep.deepest && depth > keep.deepest) || !is_in_context())
