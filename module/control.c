@@ -307,6 +307,8 @@ static __poll_t fkt_poll(struct file *file, poll_table *wait)
 	/* After the stop FKT_FIRED has nothing to give: a poll for it would return at once, again and again. */
 	if (state != FKT_STOPPED && fkt_trigger_pending())
 		events |= EPOLLRDBAND;
+	if (READ_ONCE(rec->started_by))
+		events |= EPOLLWRBAND;
 	if (fkt_reader_readable(rec, file) || state == FKT_STOPPED)
 		events |= EPOLLIN | EPOLLRDNORM;
 	return events;

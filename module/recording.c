@@ -241,6 +241,8 @@ void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 	fkt_emit0(FKT_E_HIT, instrument);
 	/* LOCK-prefixed, too: against an end or a park. */
 	cmpxchg(&fkt_mask, FKT_MASK_WAITS, mask);
+	/* The owner lists the tasks now, with the names that they got meanwhile. */
+	fkt_wake_soon();
 }
 
 /*

@@ -461,7 +461,7 @@ Status Recording::write_tail(EndSummary& summary, std::optional<int> workload_st
                 .groups = {},
                 .before = {},
                 .snapshots = snapshots_ ? snapshots_->left() : PartCpus{},
-                .tasks = {},
+                .tasks = tasks_at_begin_,
                 .definitions = std::move(definitions),
                 .hits = summary.hits};
   if (files_) {

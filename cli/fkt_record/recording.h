@@ -63,6 +63,8 @@ class Recording {
   // Starts the recording and the threads that write it. After an error the caller has to call
   // discard().
   Status start();
+  // Lists the tasks anew: a hit has just begun the recording, which waited for it.
+  void list_tasks() { tasks_at_begin_ = task_list_.lines(); }
   // Stops the recording; later events are not in it. Calling it again has no effect.
   Status stop();
   // Called after stop(). Writes the remaining pages of a stream, unless `give_up` becomes readable,
@@ -120,6 +122,7 @@ class Recording {
   const Facts facts_;
   Device device_;
   const TaskList task_list_;
+  std::string tasks_at_begin_;    // empty: the list in the file's head is that of the begin
   const OutputPlan output_plan_;  // with the name of -f
   Output output_;
   std::optional<fkt_engine_id> engine_;  // nothing: the best one for the output

@@ -88,6 +88,7 @@ class Session {
   short device_events();
   void take_ask();
   void condition_true(Snapshots& snapshots);
+  void has_begun();
   void end_snapshot(Snapshots& snapshots);
   void take_snapshot();
   void end_recording();
@@ -114,7 +115,7 @@ class Session {
   ModuleWatch modules_;
   std::optional<int> workload_status_;  // status of waitpid(2)
   bool recording_runs_ = false;
-  bool waits_for_hit_ = false;  // that begins the recording; until the duration's timer has seen it
+  bool waits_for_hit_ = false;  // that begins the recording; until it is known to have come
   bool failed_ = false;
   Timer status_timer_, duration_timer_, self_load_timer_, calls_timer_;
   SelfLoad self_load_;
@@ -154,9 +155,9 @@ std::optional<int> Session::start() {
     return failed(ready.error());
   }
   started_ = std::chrono::steady_clock::now();
+  const InstrumentSetup* const setup = recording_.instruments().setup();
+  waits_for_hit_ = setup != nullptr && setup->has(Action::Kind::start);
   if (request_.duration_ns) {
-    const InstrumentSetup* const setup = recording_.instruments().setup();
-    waits_for_hit_ = setup != nullptr && setup->has(Action::Kind::start);
     duration_timer_.set(waits_for_hit_ ? begin_period(*request_.duration_ns)
                                        : *request_.duration_ns);
   }
@@ -246,15 +247,27 @@ void Session::wait_for_something() {
   if (ready[modules] && modules_.take()) recording_.instruments().modules_changed();
   if (ready[asked]) take_ask();
   if (ready[device] & POLLRDBAND) condition_true(*snapshots);
+  if (ready[device] & POLLWRBAND) has_begun();
 }
 
 // The duration counts from the hit that begins the recording: until then its timer looks for that.
 bool Session::duration_is_over() {
   if (!waits_for_hit_) return true;
   const Result<fkt_status> status = recording_.device().status();
-  waits_for_hit_ = !status || status->flags & FKT_STATUS_WAITS;
-  duration_timer_.set(waits_for_hit_ ? begin_period(*request_.duration_ns) : *request_.duration_ns);
+  if (status && !(status->flags & FKT_STATUS_WAITS)) {
+    has_begun();
+  } else {
+    duration_timer_.set(begin_period(*request_.duration_ns));
+  }
   return false;
+}
+
+// The hit that begins the recording has come.
+void Session::has_begun() {
+  if (!waits_for_hit_) return;
+  waits_for_hit_ = false;
+  recording_.list_tasks();
+  if (request_.duration_ns) duration_timer_.set(*request_.duration_ns);
 }
 
 bool Session::has_enough_calls() {
@@ -289,6 +302,7 @@ short Session::device_events() {
   if (FetchStream* stream = recording_.stream()) events |= stream->device_events();
   const Snapshots* snapshots = recording_.snapshots();
   if (snapshots && snapshots->wants_condition()) events |= POLLRDBAND;
+  if (waits_for_hit_) events |= POLLWRBAND;
   return static_cast<short>(events);
 }
 

@@ -76,7 +76,9 @@ struct Ending {
   PartCpus before;  // events and pages in the files before this one
   // Events and pages in snapshots, which count as overwritten in this file; included in `status`.
   PartCpus snapshots;
-  std::string tasks;        // payload of FKT_SEC_TASKS_END for a file that follows others
+  // Payload of FKT_SEC_TASKS_END for a file that follows others, or a recording that a hit has
+  // begun.
+  std::string tasks;
   std::string definitions;  // payload of FKT_SEC_DEFINITIONS_END; empty: there are none
   const std::optional<HitResults>& hits;
 };

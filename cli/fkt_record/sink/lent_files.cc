@@ -73,7 +73,10 @@ Status LentFiles::finish_others() {
 void LentFiles::describe_last(Ending& ending) const {
   ending.groups = sink_->groups();
   ending.before = sink_->part()->before();
-  if (heads_) ending.tasks = heads_->take_tasks(sink_->part()->number());
+  if (!heads_) return;
+  if (std::string tasks = heads_->take_tasks(sink_->part()->number()); !tasks.empty()) {
+    ending.tasks = std::move(tasks);
+  }
 }
 
 void LentFiles::last_is_complete() {
