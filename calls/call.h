@@ -189,11 +189,13 @@ struct fkt_calls_plan {
 	struct fkt_calls_keep keep;
 };
 
-/* Calls of all functions that were traced and not recorded. */
+/* Of the calls of all functions together: those that were traced and not recorded, and the cost of one. */
 struct fkt_calls_totals {
 	u64 too_short;
 	/* Calls of functions with another direct call at their entry (a BPF program's): there can be only one. */
 	u64 taken;
+	/* What tracing a call without values takes at least (cost.c): in its own duration, and altogether. */
+	u32 inside_ns, total_ns;
 };
 
 #endif /* FKT_CALLS_CALL_H */

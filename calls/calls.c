@@ -16,6 +16,7 @@
 
 #include "../module/compat.h"
 #include "calls.h"
+#include "cost.h"
 #include "entries.h"
 #include "functions.h"
 #include "held.h"
@@ -108,6 +109,9 @@ static void look(struct work_struct *unused)
 {
 	mutex_lock(&lock);
 	if (!is_used && is_kept && !let_go()) {
+		if (wait_seconds < LONGEST_WAIT && 2 * wait_seconds >= LONGEST_WAIT)
+			pr_info("%lu traced calls have not returned and keep the module loaded: fkt_doctor names them\n",
+				fkt_calls_in_flight());
 		wait_seconds = min(2 * wait_seconds, LONGEST_WAIT);
 		schedule_delayed_work(&look_work, wait_seconds * HZ);
 	}
@@ -155,6 +159,7 @@ void fkt_calls_totals(struct fkt_calls_totals *totals)
 	*totals = is_used ? sum_totals() : at_end;
 	totals->too_short -= at_begin.too_short;
 	totals->taken -= at_begin.taken;
+	fkt_cost_get(totals);
 	mutex_unlock(&lock);
 }
 EXPORT_SYMBOL_GPL(fkt_calls_totals);
@@ -203,6 +208,7 @@ static int begin(const struct fkt_calls_plan *plan)
 	err = begin_tasks(plan);
 	if (err)
 		goto err_end;
+	fkt_cost_measure();
 	at_begin = sum_totals();
 	at_end = at_begin;
 	fkt_returns_set(plan);

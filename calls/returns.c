@@ -151,6 +151,17 @@ void fkt_returns_set_shortest(u64 ticks)
 		WRITE_ONCE(fkt_calls_shortest[frame], ticks);
 }
 
+/*
+ * While there is no user: `record` is called for each call in FKT_CALLS_PLAIN from now on; NULL: nothing is, as before.
+ */
+void fkt_returns_watch(fkt_call_fn record)
+{
+	WRITE_ONCE(fkt_calls_shortest[FKT_CALLS_PLAIN], FKT_CALLS_LONGEST);
+	static_call_update(fkt_calls_record, record);
+	if (record)
+		WRITE_ONCE(fkt_calls_shortest[FKT_CALLS_PLAIN], 0);
+}
+
 /* Calls from now on the functions of the plan's user. */
 void fkt_returns_set(const struct fkt_calls_plan *plan)
 {

@@ -6,7 +6,7 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-struct fkt_calls_plan;
+#include "call.h"
 
 /* Longer than any call. */
 #define FKT_CALLS_LONGEST U64_MAX
@@ -16,6 +16,7 @@ DECLARE_PER_CPU(u64, fkt_calls_returned);
 DECLARE_PER_CPU(u64, fkt_calls_too_short);
 
 u64 fkt_returns_open(int cpu);
+void fkt_returns_watch(fkt_call_fn record);
 void fkt_returns_set(const struct fkt_calls_plan *plan);
 void fkt_returns_clear(void);
 void fkt_returns_follow_shortest(const struct fkt_calls_plan *plan);

@@ -195,7 +195,8 @@ enum fkt_section {
 	 * Like FKT_SEC_TASKS, taken later. At the end of a flight recorder or of a snapshot of one,
 	 * whose first page is much younger than FKT_SEC_TASKS: a task in this list that was not forked
 	 * in the file's pages was alive at their begin. In a file that follows others (--rotate): the
-	 * tasks at about its begin, because FKT_SEC_TASKS was made in advance
+	 * tasks at about its begin, because FKT_SEC_TASKS was made in advance. In a recording that a hit
+	 * has begun: the tasks shortly after that hit
 	 */
 	FKT_SEC_TASKS_END = 67,
 	/* struct fkt_group_entry for each group, in file order; only if the page area consists of groups */
@@ -208,7 +209,8 @@ enum fkt_section {
 	 * layer, places, of ("function" ...), calls (its hits are calls), removed (before the end), cpus: array of
 	 * {cpu, kept, dropped, missed: {reason: hits}}, histogram: {value, unit ("ns" or ""), key ("": none), width
 	 * (0: powers of two), rows: array of {key, sum, counts: array of [bucket, hits]}, with the buckets of
-	 * FKT_HISTOGRAM_BUCKETS (ioctl.h)}}; and of all calls together too_short, taken, as in struct fkt_hit_counts
+	 * FKT_HISTOGRAM_BUCKETS (ioctl.h)}}; and of all calls together too_short, taken, inside_ns,
+	 * total_ns, as in struct fkt_hit_counts
 	 */
 	FKT_SEC_INSTRUMENTS = 70,
 };

@@ -19,7 +19,8 @@
  *     given back, unless one was given back unwritten.
  * poll(2): POLLIN if pages can be fetched or taken; POLLPRI if the recording has ended by itself
  * (fkt_status.stop_reason says why), the owner must still send FKT_STOP; POLLRDBAND if the condition
- * start.condition became true, or there was a hit of an instrument whose action is FKT_ACTION_SNAPSHOT.
+ * start.condition became true, or there was a hit of an instrument whose action is FKT_ACTION_SNAPSHOT;
+ * POLLWRBAND if a hit of one whose action is FKT_ACTION_START has begun the recording.
  *
  * All masks are 64 bits; all times are ticks of the recording's clock unless their names say ns.
  */
@@ -38,7 +39,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 26
+#define FKT_ABI_VERSION 27
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -318,6 +319,12 @@ struct fkt_hit_counts {
 	/* The rest counts calls of all instruments and tasks together. */
 	__u64 too_short; /* calls shorter than fkt_called.shortest */
 	__u64 taken; /* calls of functions with another direct call at their entry (BPF), or replaced by livepatch */
+	/*
+	 * What tracing a call without values took at the start, at least, in a function that does nothing: in its own
+	 * duration, and altogether, which is in its caller's. Durations in events contain it. 0: no calls are traced.
+	 */
+	__u32 inside_ns;
+	__u32 total_ns;
 };
 
 /* The hits of one CPU that have the same key. Each CPU has rows of its own: readers add those with equal keys. */
@@ -382,7 +389,7 @@ struct fkt_status {
 	__u32 flags; /* FKT_STATUS_* */
 	__u64 bytes_copied; /* bytes copied by a CPU on the way to the output */
 	__u64 overwritten; /* events in old pages that were overwritten (FKT_START_OVERWRITE) */
-	__u64 sampled_bytes; /* bytes of event words in a sample of the pages taken from the rings */
+	__u64 sampled_bytes; /* bytes of event words in the pages taken from the rings, from a sample of them */
 	__u64 own_bytes; /* of sampled_bytes: written while the recorder's threads or the drain ran */
 	__u64 pages_back; /* FKT_ENGINE_CHECKIN: pages taken out of the page cache and put into a ring again */
 	__u64 pages_given; /* FKT_ENGINE_CHECKIN: pages that stayed in the page cache */

@@ -77,6 +77,10 @@ struct HitResults {
   struct Calls {
     std::uint64_t too_short = 0;  // shorter than every condition asks for
     std::uint64_t taken = 0;      // of functions that BPF or a live patch has taken
+    // What tracing took at the start, in a function that does nothing (ns): in the duration of the
+    // call itself, and altogether, in that of its caller. No duration is corrected by it, because
+    // of calls that are not recorded, which would count too, the number is not known. 0: unknown.
+    std::uint32_t inside_ns = 0, total_ns = 0;
   };
   std::optional<Calls> calls;
 

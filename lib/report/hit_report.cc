@@ -277,6 +277,11 @@ void write_hits(TextWriter& out, const HitResults& results) {
     out.put(hits_line(result) + '\n');
     if (result.histogram) out.put(histogram_text(*result.histogram));
   }
+  if (!results.calls || results.calls->total_ns == 0) return;
+  out.put(std::string(is_first ? "\n" : "") +
+          "Durations of calls are not corrected: tracing took at least " +
+          std::to_string(results.calls->inside_ns) + " ns of a call's own time, and " +
+          std::to_string(results.calls->total_ns) + " ns of its caller's\n");
 }
 
 Table instruments_table(const HitResults& results) {

@@ -20,7 +20,8 @@ std::string hits_by_cpu_line(const InstrumentResult& result);
 std::string histogram_text(const HitHistogram& histogram);
 
 // Writes a title and the lines of the instruments that the user chose singly, and of those of
-// layers that counted or missed something. Writes nothing if there are none.
+// layers that counted or missed something, and what tracing added to the durations of calls. Writes
+// nothing if there are none.
 void write_hits(TextWriter& out, const HitResults& results);
 
 // Returns a table for JSON, with a row for each instrument. `results` must outlive it.

@@ -81,6 +81,21 @@ TEST_CASE("a recording says what its instruments have counted") {
   CHECK(report_of(*trace->info().hits) == report_of(results));
 }
 
+TEST_CASE("the report says what tracing has added to the durations of calls") {
+  HitResults results = some_results();
+  results.calls->inside_ns = 12;
+  results.calls->total_ns = 26;
+  TraceBuilder b = recording(results.to_json());
+  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  REQUIRE(trace);
+  REQUIRE(trace->info().hits);
+  CHECK(trace->info().hits->to_json() == results.to_json());
+  CHECK_THAT(
+      report_of(*trace->info().hits),
+      Catch::Matchers::EndsWith("\nDurations of calls are not corrected: tracing took at least "
+                                "12 ns of a call's own time, and 26 ns of its caller's\n"));
+}
+
 TEST_CASE("a recording without instruments says nothing of hits") {
   TraceBuilder b = recording("");
   const Analyzed read(b);

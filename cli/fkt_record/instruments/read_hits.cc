@@ -59,7 +59,7 @@ Result<HitResults> read_hits(const Device& device, const InstrumentSetup& setup)
   if (!setup.has_calls() || parts.empty()) return results;
   const Result<fkt_hit_counts> all = device.hit_counts(0);
   if (!all) return all.error();
-  results.calls = HitResults::Calls{all->too_short, all->taken};
+  results.calls = HitResults::Calls{all->too_short, all->taken, all->inside_ns, all->total_ns};
   return results;
 }
 
