@@ -115,6 +115,58 @@ Finding signatures(const Machine& machine) {
           "sign fkt.ko, fkt_calls.ko and fkt_records.ko with a key enrolled by mokutil --import"};
 }
 
+// What each task of this process is in that it can only leave through fkt_calls.
+void add_calls_in_flight(const fs::path& process, std::vector<std::string>& calls) {
+  std::error_code ignored;
+  for (const fs::directory_entry& task : fs::directory_iterator(process / "task", ignored)) {
+    const std::string stack = text_of(task.path() / "stack").value_or("");
+    std::string callee;  // of the frame above: it returns to fkt_calls
+    std::size_t begin = 0;
+    while (begin < stack.size()) {
+      const std::size_t end = std::min(stack.find('\n', begin), stack.size());
+      std::string_view frame = std::string_view(stack).substr(begin, end - begin);
+      begin = end + 1;
+      if (const std::size_t space = frame.find(' '); space != frame.npos) {
+        frame.remove_prefix(space + 1);
+      }
+      const std::string_view function = frame.substr(0, frame.find('+'));
+      if (frame.ends_with("[fkt_calls]") && !callee.empty()) {
+        calls.push_back(callee + " of " + text_of(task.path() / "comm").value_or("a task") + " (" +
+                        task.path().filename().string() + ")");
+      }
+      callee = function;
+    }
+  }
+}
+
+// Calls that were traced and have not returned keep fkt_calls loaded. Nothing: there are none.
+std::optional<Finding> calls(const Machine& machine) {
+  const auto open = text_of(at(machine, "sys/module/fkt_calls/parameters/open"));
+  if (!open || *open == "0") return std::nullopt;
+  constexpr std::size_t kNamed = 5;
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& process : fs::directory_iterator(at(machine, "proc"), ignored)) {
+    const std::string name = process.path().filename().string();
+    if (std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c); })) {
+      add_calls_in_flight(process.path(), found);
+    }
+  }
+  std::string text = *open + " traced calls have not returned, and keep the module loaded";
+  if (found.empty()) {
+    return Finding{Verdict::note, "fkt_calls", text,
+                   machine.is_root ? "" : "sudo fkt_doctor says which tasks are in them"};
+  }
+  std::ranges::sort(found);
+  const std::size_t more = found.size() - std::min(found.size(), kNamed);
+  found.resize(found.size() - more);
+  text += fmt::format(": {}", fmt::join(found, ", "));
+  if (more > 0) text += fmt::format(", and {} more", more);
+  return Finding{
+      Verdict::note, "fkt_calls", text,
+      "to unload it, end or wake these tasks: rmmod fkt_calls says only that it is in use"};
+}
+
 Finding device(const Machine& machine) {
   const fs::path node = at(machine, "dev/fkt");
   if (!is_there(node)) {
@@ -230,8 +282,11 @@ Finding types(const Machine& machine) {
 }  // namespace
 
 std::vector<Finding> check_machine(const Machine& machine) {
-  return {kernel(machine), module(machine),  signatures(machine), device(machine),
-          clock(machine),  tracers(machine), types(machine)};
+  std::vector<Finding> findings = {kernel(machine), module(machine), signatures(machine),
+                                   device(machine), clock(machine),  tracers(machine),
+                                   types(machine)};
+  if (auto in_flight = calls(machine)) findings.push_back(std::move(*in_flight));
+  return findings;
 }
 
 Finding judge_speed(const fs::path& folder, double bytes_per_second, std::uint64_t free_bytes) {

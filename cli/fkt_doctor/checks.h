@@ -36,7 +36,8 @@ struct Machine {
 inline constexpr std::array<std::string_view, 2> kKernels = {"6.1", "6.12"};
 
 // Returns one finding per check: kernel, module or headers, Secure Boot and lockdown, device and
-// permissions, clock, other tracers, types (BTF) for instruments.
+// permissions, clock, other tracers, types (BTF) for instruments; and one more if calls that were
+// traced have not returned, so that fkt_calls cannot be unloaded.
 std::vector<Finding> check_machine(const Machine& machine);
 
 // Returns how fast data can be written to the folder (bytes/s). Writes `bytes` bytes to a file

@@ -65,6 +65,28 @@ Files& make_good(Files& files) {
 
 }  // namespace
 
+TEST_CASE("traced calls that have not returned are named with their tasks") {
+  Files files("calls");
+  make_good(files)
+      .put("sys/module/fkt_calls/parameters/open", "2\n")
+      .put("proc/7/task/7/comm", "nap\n")
+      .put("proc/7/task/7/stack",
+           "[<0>] do_nanosleep+0x67/0x190\n[<0>] fkt_calls_enter+0x3a/0x9b [fkt_calls]\n"
+           "[<0>] hrtimer_nanosleep+0xbe/0x1a0\n[<0>] common_nsleep+0x4e/0x60\n"
+           "[<0>] fkt_calls_enter_few+0x3a/0x9b [fkt_calls]\n[<0>] do_syscall_64+0x5c/0xc0\n")
+      .put("proc/8/task/9/comm", "idle\n")
+      .put("proc/8/task/9/stack", "[<0>] do_select+0x67/0x190\n");
+  const Finding finding = files.about("fkt_calls", "6.1.0", true);
+  CHECK(finding.verdict == Verdict::note);
+  CHECK(finding.found ==
+        "2 traced calls have not returned, and keep the module loaded: common_nsleep of nap (7), "
+        "do_nanosleep of nap (7)");
+  files.put("proc/7/task/7/stack", "");
+  CHECK(files.about("fkt_calls").remedy == "sudo fkt_doctor says which tasks are in them");
+  files.put("sys/module/fkt_calls/parameters/open", "0\n");
+  CHECK_THROWS(files.about("fkt_calls"));
+}
+
 TEST_CASE("a machine that can record has nothing to remedy") {
   Files files("good");
   make_good(files);
