@@ -71,7 +71,8 @@ void fkt_tell_table(u32 number, u64 instruments)
 
 /* ---- the own share ---- */
 
-/* Every EVERY-th page of each CPU is examined. */
+/* Of each CPU the FIRST pages are examined, because no others may follow, then every EVERY-th one, which counts for all. */
+#define FIRST 64
 #define EVERY 32
 
 /* Written by the drain side, which is one thread at a time. Static, as are the rings whose pages are examined. */
@@ -80,8 +81,8 @@ static struct fkt_self {
 	pid_t drain;
 	const struct task_struct *drain_task; /* only compared */
 	bool leaves_out; /* there are instruments with FKT_FLAG_NOT_SELF */
-	u64 sampled_bytes; /* bytes of words */
-	u64 bytes; /* bytes of words written while the recorder's threads or the drain ran */
+	u64 sampled_bytes; /* bytes of words in the pages that those examined count for */
+	u64 bytes; /* likewise, of words written while the recorder's threads or the drain ran */
 } self;
 
 /* Matches no thread's tgid. */
@@ -133,10 +134,12 @@ static int is_self(u32 tid)
 /* Examines a page that was taken from its ring, if it belongs to the sample. */
 void fkt_self_look(const struct fkt_page_header *header)
 {
-	if (header->seq % EVERY)
+	const u32 pages = header->seq < FIRST ? 1 : EVERY;
+
+	if (header->seq % pages)
 		return;
-	WRITE_ONCE(self.sampled_bytes, self.sampled_bytes + header->used - FKT_PAGE_HEADER_BYTES);
-	WRITE_ONCE(self.bytes, self.bytes + fkt_page_bytes_of(header, header->used, is_self));
+	WRITE_ONCE(self.sampled_bytes, self.sampled_bytes + pages * (header->used - FKT_PAGE_HEADER_BYTES));
+	WRITE_ONCE(self.bytes, self.bytes + pages * fkt_page_bytes_of(header, header->used, is_self));
 }
 
 /* Lockless: the two values may be of different moments. */

@@ -77,7 +77,7 @@ TEST_CASE("a recording that feeds on itself is told of once") {
   CHECK_FALSE(share.look(sampled(20'000, (1 << 20) + 20'000)));
   // A small share of many bytes.
   CHECK_FALSE(share.look(sampled(120'000, 4 << 20)));
-  const auto told = share.look(sampled(120'000 + 600'000, (4 << 20) + 1'000'000));
+  const auto told = share.look(sampled(120'000 + 1'800'000, (4 << 20) + 3'000'000));
   REQUIRE(told);
   CHECK_THAT(*told, Catch::Matchers::StartsWith("60 % of what is recorded is the recorder's own"));
   CHECK_THAT(*told, Catch::Matchers::Contains("--no-self"));

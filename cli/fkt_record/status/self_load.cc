@@ -7,8 +7,8 @@ namespace fkt::record {
 namespace {
 
 // On an idle machine most events may be the recorder's own, but they are few, so no warning below
-// this many bytes looked at. The module looks at one page in 32: 64 KiB are about 2 MiB of pages.
-constexpr std::uint64_t kLeast = 64 << 10;
+// this many bytes.
+constexpr std::uint64_t kLeast = 2 << 20;
 constexpr double kMuch = 50;
 
 std::optional<double> percent(std::uint64_t own, std::uint64_t sampled_bytes) {
