@@ -2,6 +2,7 @@
 #include "lib/format/catalogue.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <utility>
 
@@ -388,10 +389,15 @@ std::string Catalogue::text(const Field& field, std::uint64_t value) const {
   }
   std::string text;
   std::uint64_t rest = value;
+  std::uint64_t behind = 0;  // bits of the flags that are printed behind this one
+  for (const auto& flag : table->second) behind |= flag.first;
   for (const auto& [bits, flag] : table->second) {
-    const bool is_set = bits == 0 ? value == 0 : (rest & bits) == bits;
+    behind &= ~bits;
+    const bool is_set = bits == 0 ? (value & ~behind) == 0 : (rest & bits) == bits;
     if (!is_set) continue;
-    text += (text.empty() ? "" : "|") + flag;
+    // A sign, as the + of a task that was preempted, is printed without a separator.
+    const bool is_sign = flag.size() == 1 && std::ispunct(static_cast<unsigned char>(flag[0])) != 0;
+    text += (text.empty() || is_sign ? "" : "|") + flag;
     rest &= ~bits;
   }
   if (rest != 0 && !text.empty()) text += '|' + hex(rest);

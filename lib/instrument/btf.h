@@ -90,6 +90,8 @@ class Btf {
   // as its own.
   std::optional<Member> member(TypeId structure, std::string_view name) const;
   std::vector<std::string> members(TypeId structure) const;
+  // Returns 0 if there is no enumeration of this name.
+  TypeId enumeration(const std::string& name) const;
   // Returns nothing if the enumeration has no such name.
   std::optional<std::int64_t> enumerator(TypeId enumeration, std::string_view name) const;
   std::vector<std::string> enumerators(TypeId enumeration) const;

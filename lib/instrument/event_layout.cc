@@ -79,6 +79,7 @@ bool parse_declaration(std::string_view text, EventField& field) {
   if (!is_name) return false;
   const bool is_located = type.starts_with("__data_loc "),
              is_relative = type.starts_with("__rel_loc ");
+  if (type.starts_with("enum ")) field.enumeration = type.substr(5);
   if (!is_located && !is_relative) {
     set_form(field, type, bracket != text.npos);
     return true;
@@ -118,7 +119,7 @@ const EventField* EventLayout::find(std::string_view field) const {
   return found == fields.end() ? nullptr : &*found;
 }
 
-Result<EventLayout> EventLayout::parse(std::string_view format) {
+Result<EventLayout> EventLayout::parse(std::string_view format, const Enumerators& enumerators) {
   EventLayout layout;
   bool has_fields = false;
   while (!format.empty()) {
@@ -126,7 +127,7 @@ Result<EventLayout> EventLayout::parse(std::string_view format) {
     if (line.starts_with("name: ")) layout.name = line.substr(6);
     if (line == "format:") has_fields = true;
     if (line.starts_with("print fmt: ")) {
-      apply_print_format(line.substr(11), layout.fields);
+      apply_print_format(line.substr(11), layout.fields, enumerators);
     }
     if (!line.starts_with("\tfield:")) continue;
     EventField field;

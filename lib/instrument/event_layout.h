@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,10 @@
 #include "lib/instrument/value_names.h"
 
 namespace fkt {
+
+// Returns the value of a name in an enumeration of the kernel's; nothing: it has no such name.
+using Enumerators = std::function<std::optional<std::int64_t>(const std::string& enumeration,
+                                                              std::string_view name)>;
 
 struct EventField {
   enum class Form : std::uint8_t {
@@ -29,7 +35,8 @@ struct EventField {
   bool is_signed = false;
   bool is_relative = false;  // text_elsewhere: the offset counts from behind the field
   std::uint32_t offset = 0, size = 0, element = 0;  // bytes
-  ValueNames names;                                 // of a number's values
+  std::string enumeration;  // the name of a number's type; empty: it is none
+  ValueNames names;         // of a number's values
 };
 
 struct EventLayout {
@@ -37,7 +44,7 @@ struct EventLayout {
   std::vector<EventField> fields;  // without those that all events have ("common_pid")
 
   // Parses the text of such a file. Error (damaged): it has another form.
-  static Result<EventLayout> parse(std::string_view format);
+  static Result<EventLayout> parse(std::string_view format, const Enumerators& enumerators = {});
   // Returns nullptr if there is no such field.
   const EventField* find(std::string_view field) const;
 };

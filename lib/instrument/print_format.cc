@@ -254,14 +254,19 @@ EventField* masked_field(std::string_view text, std::span<EventField> fields,
   return field_named(trimmed(name.substr(5)), fields);
 }
 
-// Returns the pairs of `{ number, "name" }, ...`.
-std::vector<ValueNames::Name> pairs_of(std::span<const std::string_view> parts) {
+// Returns the pairs of `{ number, "name" }, ...`; a number may be a name in the field's
+// enumeration.
+std::vector<ValueNames::Name> pairs_of(std::span<const std::string_view> parts,
+                                       const EventField& field, const Enumerators& enumerators) {
   std::vector<ValueNames::Name> pairs;
   for (std::string_view part : parts) {
     if (part.size() < 2 || part[0] != '{' || part.back() != '}') continue;
     const std::vector<std::string_view> pair = split(part.substr(1, part.size() - 2), ',');
     if (pair.size() != 2) continue;
-    const std::optional<std::uint64_t> number = constant_value(pair[0]);
+    std::optional<std::uint64_t> number = constant_value(pair[0]);
+    if (!number && enumerators && !field.enumeration.empty()) {
+      number = enumerators(field.enumeration, pair[0]);
+    }
     std::string_view text = pair[1];
     std::string name = take_strings(text);
     const bool is_plain = text.empty() && !name.empty() &&
@@ -273,14 +278,15 @@ std::vector<ValueNames::Name> pairs_of(std::span<const std::string_view> parts) 
 
 class PrintFormat {
  public:
-  explicit PrintFormat(std::span<EventField> fields) : fields_(fields) {}
+  PrintFormat(std::span<EventField> fields, const Enumerators& enumerators)
+      : fields_(fields), enumerators_(enumerators) {}
 
   void argument(std::string_view text, std::string_view conversion) {
     if (call(text, "__print_symbolic", false) || call(text, "__print_flags", true) ||
         choice(text)) {
       return;
     }
-    const std::string_view name = bare(text);
+    const std::string_view name = bare(alternative(text));
     if (!name.starts_with("REC->") || conversion.empty()) return;
     EventField* const field = field_named(name.substr(5), fields_);
     if (field == nullptr || field->shown == EventField::Shown::device) return;
@@ -300,7 +306,8 @@ class PrintFormat {
     const std::vector<std::string_view> parts = split(inside, ',');
     EventField* const field = masked_field(parts[0], fields_);
     if (field == nullptr) return true;
-    std::vector<ValueNames::Name> pairs = pairs_of(std::span(parts).subspan(1));
+    std::vector<ValueNames::Name> pairs =
+        pairs_of(std::span(parts).subspan(1), *field, enumerators_);
     if (!flags) {
       std::ranges::move(pairs, std::back_inserter(field->names.values));
       return true;
@@ -316,10 +323,18 @@ class PrintFormat {
     return true;
   }
 
+  // Of `CONDITION ? REC->field : CONSTANT`, the field; of another text, the text.
+  static std::string_view alternative(std::string_view text) {
+    const std::vector<std::string_view> parts = split(text, '?');
+    if (parts.size() != 2) return text;
+    const std::vector<std::string_view> of_both = split(parts[1], ':');
+    return of_both.size() == 2 && constant_value(of_both[1]) ? of_both[0] : text;
+  }
+
   // `REC->field & MASK ? "name" : ""` is a flag, too.
   bool choice(std::string_view text) {
     const std::vector<std::string_view> parts = split(text, '?');
-    if (parts.size() != 2) return false;
+    if (parts.size() != 2 || parts[1].empty() || parts[1][0] != '"') return false;
     std::optional<std::uint64_t> mask;
     EventField* const field = masked_field(parts[0], fields_, &mask);
     std::string_view rest = parts[1];
@@ -331,6 +346,7 @@ class PrintFormat {
   }
 
   std::span<EventField> fields_;
+  const Enumerators& enumerators_;
 };
 
 // Returns the letters of the conversions, "" for a width that is an argument.
@@ -354,12 +370,13 @@ std::optional<std::uint64_t> constant_value(std::string_view expression) {
   return Constants(expression).all();
 }
 
-void apply_print_format(std::string_view print, std::span<EventField> fields) {
+void apply_print_format(std::string_view print, std::span<EventField> fields,
+                        const Enumerators& enumerators) {
   const std::string format = take_strings(print);
   if (print.empty() || print[0] != ',') return;
   const std::vector<std::string_view> letters = conversions(format);
   const std::vector<std::string_view> arguments = split(print.substr(1), ',');
-  PrintFormat made(fields);
+  PrintFormat made(fields, enumerators);
   for (std::size_t i = 0; i < arguments.size(); i++) {
     made.argument(arguments[i], i < letters.size() ? letters[i] : std::string_view());
   }

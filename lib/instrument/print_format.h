@@ -12,8 +12,10 @@
 
 namespace fkt {
 
-// print: the text after "print fmt: ". Parts in an unknown form are ignored.
-void apply_print_format(std::string_view print, std::span<EventField> fields);
+// print: the text after "print fmt: ". Parts in an unknown form are ignored. enumerators: the
+// values of names that are not numbers there; may be empty.
+void apply_print_format(std::string_view print, std::span<EventField> fields,
+                        const Enumerators& enumerators);
 
 // Returns the value of an expression of constants in C: numbers, casts, and the operators
 // | & ^ ~ << >> + - *.

@@ -365,6 +365,27 @@ TEST_CASE("lines \"async\": ends of asynchronous spans, by the event's key") {
   }
 }
 
+TEST_CASE("flags are printed as the kernel prints them") {
+  const fkt::Result<Catalogue> catalogue = Catalogue::parse(
+      Catalogue::builtin().to_lines() +
+      "flag\tstate\t1\tS\nflag\tstate\t2\tD\nflag\tstate\t0\tR\nflag\tstate\t256\t+\n"
+      "flag\tgfp\t1\tHIGH\nflag\tgfp\t2\tWAIT\nflag\tgfp\t0\tnone\n");
+  REQUIRE(catalogue);
+  const auto text = [&](const char* table, std::uint64_t value) {
+    fkt::Field one;
+    one.type = fkt::FieldType::named;
+    one.names = table;
+    return catalogue->text(one, value);
+  };
+  CHECK(text("state", 0) == "R");
+  CHECK(text("state", 256) == "R+");
+  CHECK(text("state", 257) == "S+");
+  CHECK(text("state", 3) == "S|D");
+  CHECK(text("gfp", 0) == "none");
+  CHECK(text("gfp", 3) == "HIGH|WAIT");
+  CHECK(text("gfp", 4) == "0x4");
+}
+
 TEST_CASE("a catalogue that asks for very much is damage") {
   std::string flags = Catalogue::builtin().to_lines();
   for (int i = 0; i < 1024; i++) flags += "flag\tmany\t" + std::to_string(i) + "\tx\n";

@@ -123,6 +123,21 @@ TEST_CASE("numbers have the names that they are printed with") {
   CHECK(printed("\"%*s %llx\", 5, \"x\", (unsigned long long)REC->flags").shown == Shown::hex);
   CHECK(printed("\"%lu\", REC->flags").shown == Shown::decimal);
   CHECK(printed("\"%lx\", REC->flags + 1").shown == Shown::decimal);
+  // As hrtimer_start has it.
+  const Result<EventLayout> mode = EventLayout::parse(
+      kCommon + field_line("enum hrtimer_mode mode", 8, 4) +
+          "\nprint fmt: \"%s\", __print_symbolic(REC->mode, { MODE_ABS, \"ABS\" }, { MODE_X, \"X\" "
+          "})\n",
+      [](const std::string& enumeration, std::string_view name) -> std::optional<std::int64_t> {
+        if (enumeration == "hrtimer_mode" && name == "MODE_ABS") return 8;
+        return std::nullopt;
+      });
+  REQUIRE(mode);
+  CHECK(mode->fields[0].names.values == std::vector<ValueNames::Name>{{8, "ABS"}});
+
+  // As mm_page_alloc has it.
+  CHECK(printed("\"pfn=0x%lx\", REC->flags != -1UL ? REC->flags : 0").shown == Shown::hex);
+  CHECK(printed("\"%lx\", REC->flags != 0 ? 1 : 0").shown == Shown::decimal);
 }
 
 TEST_CASE("constants are what C makes of them") {

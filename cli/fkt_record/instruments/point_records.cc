@@ -14,11 +14,21 @@ Result<PointRecord> PointRecords::find(const std::string& system, const std::str
   if (!made) return made.error();
   const Result<std::string> format = tracefs_file("events/" + system + '/' + event + "/format");
   if (!format) return format.error();
-  Result<EventLayout> layout = EventLayout::parse(*format);
+  Result<EventLayout> layout =
+      EventLayout::parse(*format, [this](const std::string& enumeration, std::string_view name) {
+        return enumerator(enumeration, name);
+      });
   if (!layout) return layout.error();
   const std::string differs = difference(*layout, made->fields);
   if (!differs.empty()) return Error{ErrorCode::io, differs};
   return PointRecord{std::move(*layout), made->bytes};
+}
+
+std::optional<std::int64_t> PointRecords::enumerator(const std::string& enumeration,
+                                                     std::string_view name) {
+  if (!types_) types_.emplace(Btf::of_kernel());
+  if (!*types_) return std::nullopt;
+  return (*types_)->enumerator((*types_)->enumeration(enumeration), name);
 }
 
 }  // namespace fkt::record
