@@ -101,6 +101,11 @@ TypeId Btf::definition(TypeId id) const {
   return found > 0 ? static_cast<TypeId>(found) : id;
 }
 
+std::optional<TypeId> Btf::structure(const std::string& name) const {
+  const std::int32_t id = btf__find_by_name_kind(data_.get(), name.c_str(), BTF_KIND_STRUCT);
+  return id > 0 ? std::optional(static_cast<TypeId>(id)) : std::nullopt;
+}
+
 bool Btf::same_prototype(TypeId one, TypeId other) const {
   const btf_type* const a = raw(raw(one)->type);
   const btf_type* const b = raw(raw(other)->type);

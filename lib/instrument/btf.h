@@ -86,6 +86,8 @@ class Btf {
   // Resolves typedefs and qualifiers of `id`. A structure that is only declared here is looked up
   // by name.
   Type type(TypeId id) const;
+  // Returns nothing if no structure has this name.
+  std::optional<TypeId> structure(const std::string& name) const;
   // Returns nothing if the structure has no such member. Members of nameless structures in it count
   // as its own.
   std::optional<Member> member(TypeId structure, std::string_view name) const;

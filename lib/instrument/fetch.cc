@@ -23,9 +23,11 @@ class PathWalker {
     shown_ = path_.root;
     for (const FieldPath::Step& step : path_.steps) {
       column_ = step.column;
-      const Status taken = step.member.empty() ? index(step.index) : member(step.member);
+      const Status taken = !step.structure.empty() ? structure(step.structure)
+                           : step.member.empty()   ? index(step.index)
+                                                   : member(step.member);
       if (!taken) return taken.error();
-      shown_ += step.member.empty() ? "[" + std::to_string(step.index) + "]" : "." + step.member;
+      shown_ += step.text();
     }
     const Status ended = end(text);
     if (!ended) return ended.error();
@@ -78,6 +80,18 @@ class PathWalker {
     type_ = found->type;
     bits_ = found->bits;
     return advance(found->bit);
+  }
+
+  // Makes the structure to which the pointer leads the place in memory.
+  Status structure(const std::string& name) {
+    if (bits_ != 0 || btf_.type(type_).kind != TypeKind::pointer) {
+      return wrong(what_it_is() + ", no pointer");
+    }
+    const std::optional<TypeId> found = btf_.structure(name);
+    if (!found) return wrong("no structure is called \"" + name + "\"");
+    const Status loaded = load_pointer();
+    type_ = *found;
+    return loaded;
   }
 
   Error no_member(const std::string& name) const {

@@ -454,7 +454,7 @@ Result<HitValue> CallNames::ip6_address(const FieldPath& path, bool of_result) c
   }
   FieldPath first_byte = path;
   for (const char* const member : {"in6_u", "u6_addr8", ""}) {
-    first_byte.steps.push_back({member, 0, path.column});
+    first_byte.steps.push_back({member, {}, 0, path.column});
   }
   Result<HitValue> bound = bind(first_byte);
   if (bound) bound->fetch.load = 8;

@@ -138,7 +138,7 @@ class PointPlanner {
         words += needed;
         FetchedValue value;
         value.path.root = field.name;
-        if (is_list) value.path.steps.push_back({{}, i, 0});
+        if (is_list) value.path.steps.push_back({{}, {}, i, 0});
         instrument.values.push_back(std::move(value));
       }
     }

@@ -67,8 +67,7 @@ Result<Fetch> fetch_field(const EventField& field, const FieldPath& path) {
     case Form::array: {
       if (path.steps.empty()) return fetch;  // all of its bytes
       const FieldPath::Step& step = path.steps.front();
-      if (path.steps.size() > 1 || !step.member.empty() ||
-          step.index >= field.size / field.element) {
+      if (path.steps.size() > 1 || !step.is_index() || step.index >= field.size / field.element) {
         return at_column(step.column, field.name + " has the elements 0 to " +
                                           std::to_string(field.size / field.element - 1));
       }

@@ -35,7 +35,7 @@ Result<Fetch> follow_words(Fetch start, const FieldPath& path, std::size_t first
   fetch.is_text = text == TextRule::always;
   for (std::size_t i = first; i < path.steps.size(); i++) {
     const FieldPath::Step& step = path.steps[i];
-    if (!step.member.empty()) {
+    if (!step.is_index()) {
       return at_column(step.column,
                        "a register has no members: write [N] for the word N behind the "
                        "address in it");

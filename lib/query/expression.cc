@@ -72,12 +72,13 @@ class Lexer {
   }
 
  private:
-  // Returns whether the character joins the names of a path: file.f_path, file->f_path, table[3].
+  // Returns whether the character joins the names of a path: file.f_path, file->f_path, table[3],
+  // req{io_kiocb}.file.
   bool leads_on(std::size_t at) const {
     if (!of_hit_) return false;
     const char c = text_[at];
-    return c == '.' || c == '[' || c == ']' || text_.substr(at, 2) == "->" ||
-           (c == '>' && text_[at - 1] == '-');
+    return c == '.' || c == '[' || c == ']' || c == '{' || c == '}' ||
+           text_.substr(at, 2) == "->" || (c == '>' && text_[at - 1] == '-');
   }
 
   // Takes the characters from `at_` on for which belongs(their place) is true; the first one

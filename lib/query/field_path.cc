@@ -25,7 +25,9 @@ class PathParser {
     if (path.root.empty()) return expected("a name");
     while (at_ < text_.size()) {
       FieldPath::Step step;
-      const Status parsed = text_[at_] == '[' ? index(step) : member(step);
+      const Status parsed = text_[at_] == '['   ? index(step)
+                            : text_[at_] == '{' ? structure(step)
+                                                : member(step);
       if (!parsed) return parsed.error();
       if (path.steps.size() == kMostSteps) {
         return at_column(step.column,
@@ -63,6 +65,16 @@ class PathParser {
     return Done{};
   }
 
+  Status structure(FieldPath::Step& step) {
+    at_++;
+    step.column = column();
+    step.structure = name();
+    if (step.structure.empty()) return expected("a structure's name");
+    if (!text_.substr(at_).starts_with('}')) return expected("\"}\"");
+    at_++;
+    return Done{};
+  }
+
   Status index(FieldPath::Step& step) {
     step.column = column();
     const std::size_t end = text_.find(']', at_);
@@ -87,10 +99,15 @@ Result<FieldPath> FieldPath::parse(std::string_view text, std::size_t column) {
   return PathParser(text, column).parse();
 }
 
+std::string FieldPath::Step::text() const {
+  if (!structure.empty()) return "{" + structure + "}";
+  return member.empty() ? fmt::format("[{}]", index) : "." + member;
+}
+
 std::string FieldPath::text() const {
   std::string out = root;
   for (const Step& step : steps) {
-    out += step.member.empty() ? fmt::format("[{}]", step.index) : "." + step.member;
+    out += step.text();
   }
   return out;
 }

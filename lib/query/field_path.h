@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Paths from an argument through structures and pointers to a value:
 // file.f_path.dentry.d_name.name, table[3].next. A "." follows pointers, too, and "->" may be
-// written instead.
+// written instead. Behind a pointer whose type does not tell what it leads to, the structure's name
+// stands in braces: req{io_kiocb}.opcode.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,14 @@ namespace fkt {
 
 struct FieldPath {
   struct Step {
-    std::string member;       // empty: it is an index
+    std::string member{};     // empty: it is an index, or leads to a structure
+    std::string structure{};  // what the pointer leads to
     std::uint32_t index = 0;  // of an array's element, or of what a pointer points to
     std::size_t column = 0;   // in the line that the user typed
+
+    bool is_index() const { return member.empty() && structure.empty(); }
+    // The step as it is shown, with "." for every pointer.
+    std::string text() const;
   };
 
   std::string root;

@@ -285,6 +285,9 @@ TEST_CASE("conditions on arguments are decided at the entry") {
   CHECK(kept_if("file.f_path.mnt == 0", call) == "kept");
   CHECK(kept_if("file.f_path.dentry.d_name.name != 0", call) == "kept");
   CHECK(kept_if("file.f_path.dentry.d_parent.d_parent.d_name.hash == 1", call) == "fault at entry");
+  files.file.f_path.mount = &files.root;
+  CHECK(kept_if("file.f_path.mnt{dentry}.d_name.hash == 7", call) == "kept");
+  CHECK(kept_if("file.f_path.mnt{dentry}->d_name.hash == 8", call) == "dropped at entry");
   CHECK(kept_if("file.state == FILE_BROKEN", call) == "kept");
   CHECK(kept_if("file.state > FILE_CLEAN", call) == "dropped at entry");
   CHECK(kept_if("file.is_open == true", call) == "kept");
@@ -414,6 +417,12 @@ TEST_CASE("what makes no sense for the function is refused where it stands") {
   CHECK(call_refusal("call:done ret") == "column 11: ret has no value: it is void");
   CHECK(call_refusal("call:vfs_read(file.mod)") ==
         "column 20: struct file has no member \"mod\"; did you mean \"mode\"?");
+  CHECK(call_refusal("call:vfs_read(file.f_path.mnt{entry}.x)") ==
+        "column 31: no structure is called \"entry\"");
+  CHECK(call_refusal("call:vfs_read(count{dentry}.d_name.hash)") ==
+        "column 21: count is size_t, no pointer");
+  CHECK(call_refusal("call:vfs_read(file.f_path.mnt{.x)") ==
+        "column 31: \".\" where a structure's name should stand");
   CHECK(call_refusal("call:vfs_read(count.x)") == "column 21: count has no members: it is size_t");
   CHECK(call_refusal("call:vfs_read(file.kind.x)").ends_with("has no members: it is unsigned int"));
   CHECK(call_refusal("call:vfs_read(file.f_path)") ==
