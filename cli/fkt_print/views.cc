@@ -52,11 +52,10 @@ IoUse::Table io_table(View view) {
 Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis& analysis,
                       const TimeFormat& time, std::uint64_t& shown) {
   const IoUse::Table table = io_table(request.view);
-  IoUse use(trace.info(), table);
+  IoUse use(analysis, table);
   follow_all(trace, request, analysis, shown,
              [&](const Event& event, const Analysis::Found& place) {
-               if (event.is_gap()) use.lose();
-               if (place.shown) use.add(event, place, analysis.tasks());
+               use.add(event, place);
                return true;
              });
   if (!use.has_source()) {

@@ -202,6 +202,10 @@ const Analysis::Found& Analysis::add(const Event& event) {
   return found;
 }
 
+bool Analysis::selects(const Event& event, TaskIndex task) {
+  return is_own(task) && (!filter_ || filter_->selects(event, task)) && shown(event, task, true);
+}
+
 bool Analysis::is_own(TaskIndex task) const {
   if (!selection_.own) return true;
   const auto& [pid, name] = *selection_.own;

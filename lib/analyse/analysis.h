@@ -141,6 +141,11 @@ class Analysis {
   bool dump_pid_seen() const { return !dump_alive_.watching() || dump_alive_.seen(); }
   // Returns false when no event was of the selection's own tasks.
   bool own_seen() const { return !selection_.own || own_seen_; }
+  // Returns whether the event lies in the selection's time and on its CPU.
+  bool in_window(const Event& event) const { return in_slice(event); }
+  // Returns whether the selection has the event, its time and its CPU aside, if `task` ran then.
+  // Only for an event that is no begin and no end; call it after add(event).
+  bool selects(const Event& event, TaskIndex task);
   // Returns whether the task is one of the selection's own; true if it names none.
   bool is_own(TaskIndex task) const;
 

@@ -13,52 +13,35 @@ namespace {
 using IoTable = IoUse::Table;
 using IoWhat = IoUse::What;
 
-struct KnownCall {
-  std::string_view function;
-  IoTable table;
-  IoWhat what;
-  std::string_view protocol = {};
-};
+constexpr std::uint64_t kPeek = 0x2, kErrorQueue = 0x2000;  // MSG_PEEK, MSG_ERRQUEUE
+constexpr std::size_t kMostInner = 16;  // calls that one call is known to have made
+constexpr std::uint64_t kClosed = 7;    // TCP_CLOSE
 
-// The calls that are added up in the tables. No function here calls another one here for the same
-// bytes of the same file, so no bytes are counted twice.
-constexpr KnownCall kIoCalls[] = {
-    {"vfs_read", IoTable::files, IoWhat::read},
-    {"vfs_readv", IoTable::files, IoWhat::read},
-    {"vfs_iter_read", IoTable::files, IoWhat::read},
-    {"__kernel_read", IoTable::files, IoWhat::read},
-    {"vfs_splice_read", IoTable::files, IoWhat::read},
-    {"do_splice_to", IoTable::files, IoWhat::read},
-    {"vfs_write", IoTable::files, IoWhat::write},
-    {"vfs_writev", IoTable::files, IoWhat::write},
-    {"vfs_iter_write", IoTable::files, IoWhat::write},
-    {"__kernel_write_iter", IoTable::files, IoWhat::write},
-    {"vfs_open", IoTable::files, IoWhat::open},
-    {"vfs_fsync_range", IoTable::files, IoWhat::sync},
-    {"filemap_fault", IoTable::files, IoWhat::fault},
-    {"page_cache_ra_unbounded", IoTable::files, IoWhat::read_ahead},
-    {"page_cache_ra_order", IoTable::files, IoWhat::read_ahead},
-    {"do_writepages", IoTable::files, IoWhat::write_back},
-    {"tcp_sendmsg", IoTable::sockets, IoWhat::send, "tcp"},
-    {"tcp_sendpage", IoTable::sockets, IoWhat::send, "tcp"},
-    {"tcp_recvmsg", IoTable::sockets, IoWhat::receive, "tcp"},
-    {"udp_sendmsg", IoTable::sockets, IoWhat::send, "udp"},
-    {"udpv6_sendmsg", IoTable::sockets, IoWhat::send, "udp6"},
-    {"udp_recvmsg", IoTable::sockets, IoWhat::receive, "udp"},
-    {"udpv6_recvmsg", IoTable::sockets, IoWhat::receive, "udp6"},
-    {"unix_stream_sendmsg", IoTable::sockets, IoWhat::send, "unix"},
-    {"unix_stream_recvmsg", IoTable::sockets, IoWhat::receive, "unix"},
-    {"unix_dgram_sendmsg", IoTable::sockets, IoWhat::send, "unix"},
-    {"unix_dgram_recvmsg", IoTable::sockets, IoWhat::receive, "unix"},
-};
-
-constexpr std::string_view kWhatNames[] = {"read",    "write",      "open",       "sync",
-                                           "fault",   "read ahead", "write back", "flush",
-                                           "discard", "other",      "send",       "receive"};
+constexpr std::string_view kWhatNames[] = {"read",       "write",      "open",  "sync",    "fault",
+                                           "read ahead", "write back", "flush", "discard", "other",
+                                           "send",       "receive",    "peek"};
 
 std::uint64_t value_of(const EventType& type, const Event& event, std::string_view name) {
   const Field* const field = type.field(event, name);
   return field == nullptr ? 0 : EventType::value(*field, event).value_or(0);
+}
+
+constexpr std::size_t kMappedBytes = 12;
+
+// Returns whether the address is one of version 4, as version 6 writes it.
+bool is_mapped(const Ip6Address& address) {
+  for (std::size_t i = 0; i < kMappedBytes; i++) {
+    if (address[i] != (i < 10 ? std::byte{0} : std::byte{0xff})) return false;
+  }
+  return true;
+}
+
+std::uint32_t mapped_address(const Ip6Address& address) {
+  std::uint32_t number = 0;
+  for (std::size_t i = kMappedBytes; i < address.size(); i++) {
+    number = number << 8 | std::to_integer<std::uint32_t>(address[i]);
+  }
+  return number;
 }
 
 Ip6Address address6_of(const EventType& type, const Event& event, std::string_view name) {
@@ -87,105 +70,269 @@ IoWhat what_of(std::uint64_t flags) {
   }
 }
 
+struct KnownCall {
+  std::string_view function;
+  IoTable table;
+  IoWhat what;
+  std::string_view protocol = {};
+};
+
+// The calls that are added up in the tables. Which of them lies on the way depends on what the
+// compiler made of the kernel, so several may be on one way: add_call() counts the outermost.
+constexpr KnownCall kIoCalls[] = {
+    {"vfs_read", IoTable::files, IoWhat::read},
+    {"vfs_readv", IoTable::files, IoWhat::read},
+    {"vfs_iter_read", IoTable::files, IoWhat::read},
+    {"__kernel_read", IoTable::files, IoWhat::read},
+    {"do_splice_read", IoTable::files, IoWhat::read},
+    {"vfs_splice_read", IoTable::files, IoWhat::read},
+    {"do_splice_to", IoTable::files, IoWhat::read},
+    {"vfs_write", IoTable::files, IoWhat::write},
+    {"vfs_writev", IoTable::files, IoWhat::write},
+    {"vfs_iter_write", IoTable::files, IoWhat::write},
+    {"iter_file_splice_write", IoTable::files, IoWhat::write},
+    {"ovl_splice_write", IoTable::files, IoWhat::write},
+    {"__kernel_write_iter", IoTable::files, IoWhat::write},
+    {"vfs_open", IoTable::files, IoWhat::open},
+    {"vfs_fsync_range", IoTable::files, IoWhat::sync},
+    {"ext4_sync_file", IoTable::files, IoWhat::sync},
+    {"xfs_file_fsync", IoTable::files, IoWhat::sync},
+    {"btrfs_sync_file", IoTable::files, IoWhat::sync},
+    {"f2fs_sync_file", IoTable::files, IoWhat::sync},
+    {"ovl_fsync", IoTable::files, IoWhat::sync},
+    {"fuse_fsync", IoTable::files, IoWhat::sync},
+    {"nfs_file_fsync", IoTable::files, IoWhat::sync},
+    {"v9fs_file_fsync", IoTable::files, IoWhat::sync},
+    {"v9fs_file_fsync_dotl", IoTable::files, IoWhat::sync},
+    {"fat_file_fsync", IoTable::files, IoWhat::sync},
+    {"__generic_file_fsync", IoTable::files, IoWhat::sync},
+    {"blkdev_fsync", IoTable::files, IoWhat::sync},
+    {"noop_fsync", IoTable::files, IoWhat::sync},
+    {"filemap_fault", IoTable::files, IoWhat::fault},
+    {"page_cache_ra_unbounded", IoTable::files, IoWhat::read_ahead},
+    {"page_cache_ra_order", IoTable::files, IoWhat::read_ahead},
+    {"do_writepages", IoTable::files, IoWhat::write_back},
+    {"tcp_sendmsg", IoTable::sockets, IoWhat::send, "tcp"},
+    {"tcp_sendpage", IoTable::sockets, IoWhat::send, "tcp"},
+    {"tcp_recvmsg", IoTable::sockets, IoWhat::receive, "tcp"},
+    {"tcp_splice_read", IoTable::sockets, IoWhat::receive, "tcp"},
+    {"mptcp_sendmsg", IoTable::sockets, IoWhat::send, "mptcp"},
+    {"mptcp_recvmsg", IoTable::sockets, IoWhat::receive, "mptcp"},
+    {"tls_sw_sendmsg", IoTable::sockets, IoWhat::send, "tls"},
+    {"tls_sw_sendpage", IoTable::sockets, IoWhat::send, "tls"},
+    {"tls_sw_recvmsg", IoTable::sockets, IoWhat::receive, "tls"},
+    {"tls_sw_splice_read", IoTable::sockets, IoWhat::receive, "tls"},
+    {"udp_sendmsg", IoTable::sockets, IoWhat::send, "udp"},
+    {"udp_sendpage", IoTable::sockets, IoWhat::send, "udp"},
+    {"udpv6_sendmsg", IoTable::sockets, IoWhat::send, "udp6"},
+    {"udp_recvmsg", IoTable::sockets, IoWhat::receive, "udp"},
+    {"udpv6_recvmsg", IoTable::sockets, IoWhat::receive, "udp6"},
+    {"unix_stream_sendmsg", IoTable::sockets, IoWhat::send, "unix"},
+    {"unix_stream_sendpage", IoTable::sockets, IoWhat::send, "unix"},
+    {"unix_stream_recvmsg", IoTable::sockets, IoWhat::receive, "unix"},
+    {"unix_stream_splice_read", IoTable::sockets, IoWhat::receive, "unix"},
+    {"unix_dgram_sendmsg", IoTable::sockets, IoWhat::send, "unix"},
+    {"unix_dgram_recvmsg", IoTable::sockets, IoWhat::receive, "unix"},
+    {"unix_seqpacket_sendmsg", IoTable::sockets, IoWhat::send, "unix"},
+    {"unix_seqpacket_recvmsg", IoTable::sockets, IoWhat::receive, "unix"},
+};
+
 }  // namespace
 
 void IoUse::Sums::add(std::uint64_t duration) {
   count++;
+  shortest = std::min(shortest, duration);
   ticks += duration;
   longest = std::max(longest, duration);
   durations.add(duration);
 }
 
-IoUse::IoUse(const TraceInfo& info, Table table) : info_(info), table_(table) {
-  constexpr std::pair<std::string_view, Step> kSteps[] = {
-      {"block_bio_queue", Step::queue},
-      {"block_rq_issue", Step::issue},
-      {"block_rq_requeue", Step::requeue},
-      {"block_rq_complete", Step::complete},
+// What is asked for at one moment and done at another, by whichever task.
+struct IoUse::KnownPoint {
+  bool is_entry = false;  // of a function; otherwise a tracepoint
+  std::string_view name;
+  Table table;
+  Point point;
+};
+
+void IoUse::find_sources() {
+  constexpr KnownPoint kPoints[] = {
+      {false, "block_bio_queue", Table::disks, {Step::queue}},
+      {false, "block_rq_issue", Table::disks, {Step::issue}},
+      {false, "block_rq_requeue", Table::disks, {Step::requeue}},
+      {false, "block_rq_complete", Table::disks, {Step::complete}},
+      {true, "aio_read", Table::files, {Step::ask, What::read}},
+      {true, "aio_write", Table::files, {Step::ask, What::write}},
+      {true, "aio_complete_rw", Table::files, {Step::answer}},
+      {true, "io_read", Table::files, {Step::ask, What::read}},
+      {true, "io_write", Table::files, {Step::ask, What::write}},
+      {false, "io_uring_complete", Table::files, {Step::answer}},
+      {false, "inet_sock_set_state", Table::sockets, {Step::release}},
   };
-  for (const EventType& type : info.catalogue.events()) {
+  for (const EventType& type : info_.catalogue.events()) {
     const Field* const key = type.field(FieldUse::key);
-    const Catalogue::NameTable* const names = key ? info.catalogue.names(*key) : nullptr;
+    const Catalogue::NameTable* const names = key ? info_.catalogue.names(*key) : nullptr;
     if (names == nullptr) continue;
     for (const auto& [number, name] : *names) {
       const auto* const call = std::ranges::find(kIoCalls, name, &KnownCall::function);
-      if (key->names == "function" && call != std::end(kIoCalls) && call->table == table) {
+      if (key->names == "function" && call != std::end(kIoCalls) && call->table == table_) {
         calls_.insert_or_assign(number, Call{call->what, call->protocol});
       }
-      const auto* const step =
-          std::ranges::find(kSteps, name, &std::pair<std::string_view, Step>::first);
-      if (key->names == "tracepoint" && step != std::end(kSteps) && table == Table::disks) {
-        points_.insert_or_assign(number, step->second);
+      const auto* const point = std::ranges::find(kPoints, name, &KnownPoint::name);
+      if (point == std::end(kPoints) || point->table != table_) continue;
+      if (key->names == (point->is_entry ? "function" : "tracepoint")) {
+        (point->is_entry ? entries_ : points_).insert_or_assign(number, point->point);
       }
     }
   }
 }
 
-void IoUse::add(const Event& event, const Analysis::Found& place, const Tasks& tasks) {
+IoUse::IoUse(Analysis& analysis, Table table)
+    : analysis_(analysis), info_(analysis.info()), table_(table) {
+  find_sources();
+}
+
+void IoUse::add(const Event& event, const Analysis::Found& place) {
+  if (event.is_gap()) return lose();
   const EventType* const type = info_.catalogue.find(event.id);
   if (event.id == FKT_E_NAME && type != nullptr) return names_.add(event, *type);
   const Field* const key = type != nullptr ? type->field(FieldUse::key) : nullptr;
   if (key == nullptr || key->type != FieldType::named || place.task == kNoTask) return;
-  const TaskInfo& task = tasks[place.task];
-  const TaskIndex process = task.leader == kNoTask ? place.task : task.leader;
   const std::uint64_t number = EventType::value(*key, event).value_or(0);
   if (type->made_of == 0) {
-    const auto point = key->names == "tracepoint" ? points_.find(number) : points_.end();
-    if (point != points_.end()) add_step(event, *type, point->second, process);
-  } else if (type->role == Role::end && place.step.closed) {
-    const auto call = calls_.find(number);
-    if (call != calls_.end()) {
-      add_call(event, *type, call->second, place.step.duration, process);
+    const auto& points = key->names == "tracepoint" ? points_ : entries_;
+    const auto point = points.find(number);
+    if (point != points.end() &&
+        type->name == (&points == &points_ ? "tracepoint" : "function_entry")) {
+      add_point(event, *type, point->second, place.task);
     }
+  } else if (type->role == Role::end && place.step.closed && place.shown) {
+    const auto call = calls_.find(number);
+    if (call != calls_.end()) add_call(event, *type, call->second, place);
   }
 }
 
-void IoUse::add_call(const Event& event, const EventType& type, const Call& call,
-                     std::uint64_t duration, TaskIndex process) {
+// Lost events may have been ends.
+void IoUse::lose() {
+  requests_.clear();
+  askers_.clear();
+  connections_.clear();
+}
+
+TaskIndex IoUse::process_of(TaskIndex task) const {
+  const TaskIndex leader = analysis_.tasks()[task].leader;
+  return leader == kNoTask ? task : leader;
+}
+
+// Returns whether the selection has the event if it is one of `task`, or of its process.
+bool IoUse::is_selected(const Event& event, TaskIndex task) {
+  for (const TaskIndex one : {task, process_of(task)}) {
+    Event as = event;
+    as.pid = analysis_.tasks()[one].tid;
+    if (analysis_.selects(as, one)) return true;
+  }
+  return false;
+}
+
+IoUse::Object IoUse::object_of(const EventType& type, const Event& event,
+                               std::string_view protocol) {
   Object object;
   if (table_ == Table::files) {
     object.device = value_of(type, event, "dev");
     object.number = value_of(type, event, "ino");
-  } else {
-    object.protocol = call.protocol;
-    object.number = value_of(type, event, "sk");
-    object.own_port = static_cast<std::uint16_t>(value_of(type, event, "sport"));
-    object.port = static_cast<std::uint16_t>(value_of(type, event, "dport"));
-    object.address = static_cast<std::uint32_t>(value_of(type, event, "daddr"));
-    // The kernel stores an address of version 4 in daddr and, in another form, in daddr6.
-    if (object.address == 0) object.address6 = address6_of(type, event, "daddr6");
+    return object;
   }
-  Sums& sums = sums_[{process, object, call.what}];
-  sums.add(duration);
-  const bool has_result = call.what != What::fault;  // its result is a set of bits
-  const auto result = static_cast<std::int64_t>(has_result ? value_of(type, event, "ret") : 0);
-  const bool moves_bytes = call.what == What::read || call.what == What::write ||
-                           call.what == What::send || call.what == What::receive;
-  if (result < 0) {
-    sums.errors++;
-  } else if (moves_bytes) {
-    sums.bytes += static_cast<std::uint64_t>(result);
+  object.protocol = protocol;
+  object.number = value_of(type, event, "sk");
+  object.own_port = static_cast<std::uint16_t>(value_of(type, event, "sport"));
+  object.port = static_cast<std::uint16_t>(value_of(type, event, "dport"));
+  object.address = static_cast<std::uint32_t>(value_of(type, event, "daddr"));
+  // Of a socket of version 6, daddr is its address if that is one of version 4, else a number
+  // without meaning; of one of version 4, daddr6 is 0, or the same in another form.
+  const Ip6Address address6 = address6_of(type, event, "daddr6");
+  if (is_mapped(address6)) {
+    object.address = mapped_address(address6);
+  } else if (address6 != Ip6Address{}) {
+    object.address = 0;
+    object.address6 = address6;
   }
+  if (protocol != "tcp") return object;
+  // A connection that both sides have closed has no ports any more.
+  if (object.own_port != 0) {
+    connections_.insert_or_assign(object.number, object);
+  } else if (const auto known = connections_.find(object.number); known != connections_.end()) {
+    return known->second;
+  }
+  return object;
 }
 
-void IoUse::add_step(const Event& event, const EventType& type, Step step, TaskIndex process) {
-  switch (step) {
+// Of calls in each other that do the same with the same object, the outermost counts. It ends last,
+// so what ended lately waits to be counted.
+void IoUse::add_call(const Event& event, const EventType& type, const Call& call,
+                     const Analysis::Found& place) {
+  const std::uint64_t flags = value_of(type, event, "flags");
+  Done done{{process_of(place.task), object_of(type, event, call.protocol), call.what, false},
+            event.clock - std::min(event.clock, place.step.duration),
+            place.step.duration};
+  auto& [process, object, what, below] = done.key;
+  if (what == What::receive && (flags & kPeek) != 0) what = What::peek;
+  if (what == What::receive && (flags & kErrorQueue) != 0) what = What::other;
+  const bool has_result = what != What::fault;  // its result is a set of bits
+  const auto result = static_cast<std::int64_t>(has_result ? value_of(type, event, "ret") : 0);
+  const bool moves_bytes = what == What::read || what == What::write || what == What::send ||
+                           what == What::receive || what == What::peek;
+  done.failed = result < 0;
+  if (moves_bytes && !done.failed) done.bytes = static_cast<std::uint64_t>(result);
+  std::deque<Done>& lately = done_[place.task];
+  std::erase_if(lately, [&](Done& inner) {
+    if (inner.begin < done.begin || std::get<What>(inner.key) != what) return false;
+    const Object& other = std::get<Object>(inner.key);
+    if (other.device == object.device && other.number == object.number) return true;
+    std::get<bool>(inner.key) = true;
+    return false;
+  });
+  lately.push_back(done);
+  if (lately.size() <= kMostInner) return;
+  lately.front().add_to(sums_);
+  lately.pop_front();
+}
+
+void IoUse::Done::add_to(std::map<Key, Sums>& all) const {
+  Sums& sums = all[key];
+  sums.add(duration);
+  sums.bytes += bytes;
+  sums.errors += failed;
+}
+
+void IoUse::add_point(const Event& event, const EventType& type, const Point& point,
+                      TaskIndex task) {
+  switch (point.step) {
     case Step::queue:
       askers_.insert_or_assign(
           std::pair(value_of(type, event, "dev"), value_of(type, event, "sector")),
-          Asker{process, value_of(type, event, "part"), value_of(type, event, "ino")});
+          Asker{task, value_of(type, event, "part"), value_of(type, event, "ino"),
+                is_selected(event, task)});
       return;
     case Step::issue:
-      return issue(event, type, process);
+      return issue(event, type, task);
     case Step::requeue:
       requests_.erase(value_of(type, event, "rq"));
       return;
     case Step::complete:
       return complete(event, type);
+    case Step::ask:
+      return ask(event, type, point.what, task);
+    case Step::answer:
+      return answer(event, type);
+    case Step::release:  // the socket may be another one, in the same place
+      if (value_of(type, event, "oldstate") == kClosed) {
+        connections_.erase(value_of(type, event, "sk"));
+      }
+      return;
   }
 }
 
-// Returns the process that asked for the first part of these sectors for which it is known, and
+// Returns who asked for the first part of these sectors for which it is known, and
 // forgets all askers of parts of them. A request that does not read or write sectors, such as a
 // SCSI command of a program, has the sector 2^64 - 1.
 IoUse::Asker IoUse::take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes) {
@@ -198,7 +345,7 @@ IoUse::Asker IoUse::take_asker(std::uint64_t device, std::uint64_t sector, std::
   return asker;
 }
 
-void IoUse::issue(const Event& event, const EventType& type, TaskIndex process) {
+void IoUse::issue(const Event& event, const EventType& type, TaskIndex task) {
   Request request;
   Object& object = request.object;
   object.device = value_of(type, event, "dev");
@@ -206,7 +353,8 @@ void IoUse::issue(const Event& event, const EventType& type, TaskIndex process) 
   request.bytes = request.left = value_of(type, event, "bytes");
   request.issued = event.clock;
   const Asker asker = take_asker(object.device, value_of(type, event, "sector"), request.bytes);
-  request.process = asker.process == kNoTask ? process : asker.process;
+  request.task = asker.task == kNoTask ? task : asker.task;
+  request.selected = asker.selected || is_selected(event, request.task);
   object.file_device = asker.file != 0 ? asker.file_device : object.device;
   object.number = asker.file != 0 ? asker.file : value_of(type, event, "ino");
   requests_.insert_or_assign(value_of(type, event, "rq"), std::move(request));
@@ -219,22 +367,52 @@ void IoUse::complete(const Event& event, const EventType& type) {
   request.left -= std::min(request.left, value_of(type, event, "bytes"));
   const bool failed = value_of(type, event, "error") != 0;
   if (request.left > 0 && !failed) return;
-  Sums& sums = sums_[{request.process, request.object, request.what}];
-  sums.add(event.clock - std::min(event.clock, request.issued));
-  sums.bytes += request.bytes - request.left;
-  sums.errors += failed;
+  request.bytes -= request.left;
+  add_request(event, request, failed);
   requests_.erase(found);
 }
 
-void IoUse::lose() {
-  requests_.clear();
-  askers_.clear();
+// A request that is asked for again, by a worker because it would have to wait, is the same one.
+void IoUse::ask(const Event& event, const EventType& type, What what, TaskIndex task) {
+  const bool selected = is_selected(event, task);
+  const Object object = object_of(type, event, {});
+  const auto [found, is_new] = requests_.try_emplace(value_of(type, event, "rq"));
+  Request& request = found->second;
+  if (is_new || request.object != object) request = {object, what, task, event.clock, 0, 0, false};
+  request.selected |= selected;
+}
+
+void IoUse::answer(const Event& event, const EventType& type) {
+  const auto found = requests_.find(value_of(type, event, "rq"));
+  if (found == requests_.end()) return;
+  // A number of 32 bits in one kernel's event and of 64 in another's.
+  const auto result = static_cast<std::int64_t>(value_of(type, event, "result"));
+  found->second.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(result, 0));
+  add_request(event, found->second, result < 0);
+  requests_.erase(found);
+}
+
+// A request is shown if the selection has one of its events, as one of the task that asked.
+void IoUse::add_request(const Event& event, const Request& request, bool failed) {
+  if (!analysis_.in_window(event)) return;
+  if (!request.selected && !is_selected(event, request.task)) return;
+  const std::uint64_t duration = event.clock - std::min(event.clock, request.issued);
+  Done{{process_of(request.task), request.object, request.what, false},
+       request.issued,
+       duration,
+       request.bytes,
+       failed}
+      .add_to(sums_);
 }
 
 std::vector<IoUse::Row> IoUse::rows() const {
+  std::map<Key, Sums> all = sums_;
+  for (const auto& [task, lately] : done_) {
+    for (const Done& done : lately) done.add_to(all);
+  }
   std::vector<Row> rows;
-  for (const auto& [key, sums] : sums_) {
-    rows.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), sums});
+  for (const auto& [key, sums] : all) {
+    rows.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), sums});
   }
   std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
     return std::tuple(a.sums.bytes, a.sums.count) > std::tuple(b.sums.bytes, b.sums.count);
@@ -247,8 +425,8 @@ std::string_view IoUse::file_name(const Object& object) const {
   return names_.find(device, object.number);
 }
 
-std::string_view IoUse::name(What what) {
-  return kWhatNames[static_cast<std::size_t>(what)];
+std::string IoUse::name(What what, bool below) {
+  return std::string(kWhatNames[static_cast<std::size_t>(what)]) + (below ? " below" : "");
 }
 
 }  // namespace fkt

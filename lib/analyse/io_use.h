@@ -2,19 +2,19 @@
 // Reads and writes per process and file, socket or disk: their number, bytes, errors and durations.
 // Made of the events of the layers fs, block, transport and socket.
 //
-//   IoUse use(analysis.info(), IoUse::Table::files);
-//   for (const Event& event : trace.events()) {
-//     const Analysis::Found& place = analysis.add(event);
-//     if (place.shown) use.add(event, place, analysis.tasks());
-//   }
+//   IoUse use(analysis, IoUse::Table::files);
+//   for (const Event& event : trace.events()) use.add(event, analysis.add(event));
 //   for (const IoUse::Row& row : use.rows()) ...
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -43,9 +43,10 @@ class IoUse {
     other,
     send,
     receive,
+    peek,  // received, and left there to be received again
   };
 
-  // What is read and written. Members that a table does not need are 0.
+  // What is read and written, or sent and received. Members that a table does not need are 0.
   struct Object {
     std::uint64_t device = 0;       // the file's or the disk's, dev_t of the kernel
     std::uint64_t file_device = 0;  // of a disk: that of the file which a request is for
@@ -61,73 +62,110 @@ class IoUse {
 
   struct Sums {
     std::uint64_t count = 0, bytes = 0, errors = 0;
-    std::uint64_t ticks = 0, longest = 0;
+    std::uint64_t ticks = 0, longest = 0, shortest = ~std::uint64_t{0};
     Histogram durations;
 
     void add(std::uint64_t duration);
+    // As Histogram::percentile(), within the shortest and the longest.
+    std::uint64_t percentile(double percent) const {
+      return count == 0 ? 0 : std::clamp(durations.percentile(percent), shortest, longest);
+    }
   };
 
   struct Row {
     TaskIndex process = kNoTask;  // its leader if that is known, else the thread
     Object object;
     What what = What::other;
+    // It was done on behalf of a call of the same kind that has a row of its own: what an overlay
+    // reads of the file below it. The bytes are those of the other row.
+    bool below = false;
     Sums sums;
   };
 
-  // info: outlives this object.
-  IoUse(const TraceInfo& info, Table table);
+  // analysis: outlives this object.
+  IoUse(Analysis& analysis, Table table);
 
-  // Adds one event. place: what Analysis::add() returned for it.
-  void add(const Event& event, const Analysis::Found& place, const Tasks& tasks);
-
-  // Forgets the requests in progress: lost events may have been their ends. Call it for each event
-  // of a gap.
-  void lose();
+  // Adds one event, and what the selection shows of it. place: what Analysis::add() returned for
+  // it. All events of the recording are added, also those that are not shown.
+  void add(const Event& event, const Analysis::Found& place);
 
   // Returns the sums, those with the most bytes first.
   std::vector<Row> rows() const;
   // Returns the path's last parts that the recording knows of the file; empty: none.
   std::string_view file_name(const Object& object) const;
   // Returns whether the recording has instruments of which the table is made.
-  bool has_source() const { return !calls_.empty() || !points_.empty(); }
+  bool has_source() const {
+    return !calls_.empty() || !entries_.empty() || (table_ == Table::disks && !points_.empty());
+  }
 
-  static std::string_view name(What what);
+  // "read", of a row of what is below another "read below".
+  static std::string name(What what, bool below);
 
  private:
-  // What happens to a request or a bio when its tracepoint is hit.
-  enum class Step : std::uint8_t { queue, issue, requeue, complete };
+  // What happens to a request, or the bio of one, or a socket, when a place is hit.
+  enum class Step : std::uint8_t { queue, issue, requeue, complete, ask, answer, release };
   struct Call {
     What what = What::other;
     std::string_view protocol;
   };
+  struct Point {
+    Step step = Step::queue;
+    What what = What::other;  // of Step::ask
+  };
+  struct KnownPoint;
   struct Request {
     Object object;
     What what = What::other;
-    TaskIndex process = kNoTask;
+    TaskIndex task = kNoTask;  // that asked for it
     std::uint64_t issued = 0;  // ticks
     std::uint64_t left = 0;    // bytes that are not completed
     std::uint64_t bytes = 0;
+    bool selected = false;  // one of its events so far is what the selection has
   };
   struct Asker {
-    TaskIndex process = kNoTask;
+    TaskIndex task = kNoTask;
     std::uint64_t file_device = 0, file = 0;  // inode
+    bool selected = false;
   };
-  using Key = std::tuple<TaskIndex, Object, What>;
+  // Process, object, what, below.
+  using Key = std::tuple<TaskIndex, Object, What, bool>;
+  // A call or request that has ended.
+  struct Done {
+    Key key;
+    std::uint64_t begin = 0, duration = 0;  // ticks
+    std::uint64_t bytes = 0;
+    bool failed = false;
 
-  void add_call(const Event& event, const EventType& type, const Call& call, std::uint64_t duration,
-                TaskIndex process);
-  void add_step(const Event& event, const EventType& type, Step step, TaskIndex process);
-  void issue(const Event& event, const EventType& type, TaskIndex process);
+    void add_to(std::map<Key, Sums>& all) const;
+  };
+
+  void find_sources();
+  void lose();
+  void add_call(const Event& event, const EventType& type, const Call& call,
+                const Analysis::Found& place);
+  void add_point(const Event& event, const EventType& type, const Point& point, TaskIndex task);
+  void issue(const Event& event, const EventType& type, TaskIndex task);
+  void ask(const Event& event, const EventType& type, What what, TaskIndex task);
   void complete(const Event& event, const EventType& type);
+  void answer(const Event& event, const EventType& type);
+  void add_request(const Event& event, const Request& request, bool failed);
   Asker take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes);
+  Object object_of(const EventType& type, const Event& event, std::string_view protocol);
+  bool is_selected(const Event& event, TaskIndex task);
+  TaskIndex process_of(TaskIndex task) const;
 
+  Analysis& analysis_;
   const TraceInfo& info_;
   const Table table_;
-  std::unordered_map<std::uint64_t, Call> calls_;   // by number of the function
-  std::unordered_map<std::uint64_t, Step> points_;  // by number of the tracepoint
+  std::unordered_map<std::uint64_t, Call> calls_;     // by number of the function
+  std::unordered_map<std::uint64_t, Point> points_;   // by number of the tracepoint
+  std::unordered_map<std::uint64_t, Point> entries_;  // by number of the function
+  // The last calls of a thread, which may have been made by one that ends later.
+  std::unordered_map<TaskIndex, std::deque<Done>> done_;
+  std::unordered_map<std::uint64_t, Object> connections_;  // of TCP, by the socket's address
   std::map<Key, Sums> sums_;
   FileNames names_;
-  std::unordered_map<std::uint64_t, Request> requests_;  // that a device has
+  std::unordered_map<std::uint64_t, Request> requests_;  // in progress
   // The process that submitted a bio, and its file, until the request is issued; by device and
   // first sector.
   std::map<std::pair<std::uint64_t, std::uint64_t>, Asker> askers_;

@@ -33,11 +33,6 @@ std::string peer(const IoUse::Object& socket) {
   return address + ':' + std::to_string(socket.port);
 }
 
-// The middle of a percentile's bucket may lie above the longest of all.
-std::uint64_t percentile(const IoRow& row, double percent) {
-  return std::min(row.sums.durations.percentile(percent), row.sums.longest);
-}
-
 void add_sums(TableOf<IoRow>& table) {
   constexpr std::size_t kCount = 9, kBytes = 14, kErrors = 7, kTicks = 15;
   const auto ticks = [&](std::string title, std::string_view key, auto value) {
@@ -51,8 +46,8 @@ void add_sums(TableOf<IoRow>& table) {
   table.add({.title = "Errors", .key = "errors", .width = kErrors},
             [](const IoRow& row) { return row.sums.errors; });
   ticks("Total", "total", [](const IoRow& row) { return row.sums.ticks; });
-  ticks("50%", "p50", [](const IoRow& row) { return percentile(row, 50); });
-  ticks("99%", "p99", [](const IoRow& row) { return percentile(row, 99); });
+  ticks("50%", "p50", [](const IoRow& row) { return row.sums.percentile(50); });
+  ticks("99%", "p99", [](const IoRow& row) { return row.sums.percentile(99); });
   ticks("Max", "max", [](const IoRow& row) { return row.sums.longest; });
 }
 
@@ -91,8 +86,8 @@ void add_objects(TableOf<IoRow>& table, const IoReport& report) {
 TableOf<IoRow> io_table(std::span<const IoRow> rows, const IoReport& report) {
   TableOf<IoRow> table(rows);
   add_sums(table);
-  table.add({.title = "What", .key = "what", .width = 10, .left = true, .separated = true},
-            [](const IoRow& row) { return std::string(IoUse::name(row.what)); });
+  table.add({.title = "What", .key = "what", .width = 11, .left = true, .separated = true},
+            [](const IoRow& row) { return IoUse::name(row.what, row.below); });
   table.add({.title = "Pid", .key = "pid", .width = 7}, [&tasks = report.tasks](const IoRow& row) {
     return std::uint64_t{tasks[row.process].tid};
   });
@@ -103,6 +98,16 @@ TableOf<IoRow> io_table(std::span<const IoRow> rows, const IoReport& report) {
   return table;
 }
 
+// What the layers have no events of; man fkt_print tells more.
+constexpr std::string_view kNotSeen[] = {
+    "Not seen: what mmap(2) reads and writes (only its faults are), what splice(2), vmsplice(2) "
+    "and "
+    "tee(2) move between a program and pipes, copies that a file system makes by itself "
+    "(clones).\n",
+    "",
+    "Not seen: sockets that are neither TCP, MPTCP, UDP nor Unix (raw, packet, netlink, SCTP, "
+    "vsock), TCP_ZEROCOPY_RECEIVE, sockets with a BPF program's map.\n"};
+
 }  // namespace
 
 void IoReport::text(TextWriter& out) const {
@@ -110,10 +115,12 @@ void IoReport::text(TextWriter& out) const {
   const std::span rows = std::span(all).first(std::min(top, all.size()));
   if (!time.unit().empty()) out.put("Times in " + std::string(time.unit()) + '\n');
   write_text(out, io_table(rows, *this), time);
-  if (rows.size() == all.size()) return;
-  out.put("and ");
-  out.number(all.size() - rows.size());
-  out.put(" more (--top)\n");
+  if (rows.size() < all.size()) {
+    out.put("and ");
+    out.number(all.size() - rows.size());
+    out.put(" more (--top)\n");
+  }
+  out.put(kNotSeen[static_cast<std::size_t>(table)]);
 }
 
 void IoReport::json(TextWriter& out) const {

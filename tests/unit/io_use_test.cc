@@ -9,6 +9,7 @@
 #include <fkt/point_hit.h>
 
 #include "lib/analyse/io_use.h"
+#include "lib/analyse/search_passes.h"
 #include "lib/read/event_merge.h"
 #include "lib/report/io_report.h"
 #include "tests/unit/trace_builder.h"
@@ -20,8 +21,22 @@ namespace {
 
 constexpr std::uint64_t kStart = TraceBuilder::kStart;
 
-enum Function { kRead, kOpen, kOther, kSend, kReceive };
-enum Point { kQueue, kIssue, kComplete };
+enum Function {
+  kRead,
+  kOpen,
+  kOther,
+  kSend,
+  kReceive,
+  kReadBelow,
+  kSync,
+  kSyncOfExt4,
+  kSend6,
+  kSend4,
+  kAioRead,
+  kAioDone,
+  kUringWrite,
+};
+enum Point { kQueue, kIssue, kComplete, kUringDone };
 
 constexpr const char* kLines =
     "name\tfunction\t0\tvfs_read\n"
@@ -29,6 +44,15 @@ constexpr const char* kLines =
     "name\tfunction\t2\tvfs_raed\n"
     "name\tfunction\t3\ttcp_sendmsg\n"
     "name\tfunction\t4\ttcp_recvmsg\n"
+    "name\tfunction\t5\tvfs_iter_read\n"
+    "name\tfunction\t6\tvfs_fsync_range\n"
+    "name\tfunction\t7\text4_sync_file\n"
+    "name\tfunction\t8\tudpv6_sendmsg\n"
+    "name\tfunction\t9\tudp_sendmsg\n"
+    "name\tfunction\t10\taio_read\n"
+    "name\tfunction\t11\taio_complete_rw\n"
+    "name\tfunction\t12\tio_write\n"
+    "name\ttracepoint\t3\tio_uring_complete\n"
     "name\ttracepoint\t0\tblock_bio_queue\n"
     "name\ttracepoint\t1\tblock_rq_issue\n"
     "name\ttracepoint\t2\tblock_rq_complete\n"
@@ -39,7 +63,16 @@ constexpr const char* kLines =
     "values\tfunction\t3\t3\tsk:x:1:0:64 sport:u:2:0:64 daddr:ip4:3:0:64 dport:port:4:0:64 "
     "ret:s:5:0:64\n"
     "values\tfunction\t4\t4\tsk:x:1:0:64 sport:u:2:0:64 daddr:ip4:3:0:64 daddr6:ip6:4:0:128 "
-    "dport:port:6:0:64 ret:s:7:0:64\n"
+    "dport:port:6:0:64 ret:s:7:0:64 flags:x:8:0:64\n"
+    "values\tfunction\t5\t5\tdev:dev:1:0:64 ino:u:2:0:64 ret:s:3:0:64\n"
+    "values\tfunction\t6\t6\tdev:dev:1:0:64 ino:u:2:0:64 ret:s:3:0:64\n"
+    "values\tfunction\t7\t7\tdev:dev:1:0:64 ino:u:2:0:64 ret:s:3:0:64\n"
+    "values\tfunction\t8\t8\tsk:x:1:0:64 ret:s:2:0:64\n"
+    "values\tfunction\t9\t9\tsk:x:1:0:64 ret:s:2:0:64\n"
+    "values\tfunction\t10\t10\trq:x:1:0:64 dev:dev:2:0:64 ino:u:3:0:64\n"
+    "values\tfunction\t11\t11\trq:x:1:0:64 result:s:2:0:64\n"
+    "values\tfunction\t12\t12\trq:x:1:0:64 dev:dev:2:0:64 ino:u:3:0:64\n"
+    "values\ttracepoint\t3\t3\trq:x:1:0:64 result:s:2:0:32\n"
     "values\ttracepoint\t0\t0\tdev:dev:1:0:64 part:dev:2:0:64 ino:u:3:0:64 sector:u:4:0:64\n"
     "values\ttracepoint\t1\t1\trq:x:1:0:64 dev:dev:2:0:64 sector:u:3:0:64 bytes:u:4:0:64 "
     "flags:x:5:0:64\n"
@@ -70,6 +103,16 @@ class Recording {
           std::vector<std::uint64_t>(values));
   }
 
+  // A function is entered, with values.
+  void entry(std::uint32_t tid, std::uint64_t at, Function function,
+             std::initializer_list<std::uint64_t> values) {
+    builder_.pid(0, tid);
+    std::vector<std::uint64_t> words{static_cast<std::uint64_t>(function)};
+    words.insert(words.end(), values);
+    event(kStart + at, FKT_E_FUNCTION_ENTRY_VALUES, static_cast<std::uint32_t>(words.size()),
+          words);
+  }
+
   // path: at most 8 characters.
   void name(std::uint32_t tid, std::uint64_t at, std::uint64_t device, std::uint64_t inode,
             std::string_view path) {
@@ -83,15 +126,21 @@ class Recording {
     std::vector<IoUse::Row> rows;
     std::string csv;
   };
-  Table table(IoUse::Table which) {
-    const Result<Trace> trace = Trace::from_bytes(builder_.finish());
+  // where: the expression of --where; task: the name of --task.
+  Table table(IoUse::Table which, const char* where = nullptr, const char* task = nullptr) {
+    if (file_.empty()) file_ = builder_.finish();
+    const Result<Trace> trace = Trace::from_bytes(file_);
     REQUIRE(trace);
-    Analysis analysis(trace->info(), {});
-    IoUse use(trace->info(), which);
-    for (const Event& event : trace->events()) {
-      const Analysis::Found& place = analysis.add(event);
-      if (place.shown) use.add(event, place, analysis.tasks());
+    Selection selection;
+    if (where != nullptr) {
+      const auto filter = make_filter(*trace, where, {});
+      REQUIRE(filter);
+      selection.where = *filter;
     }
+    if (task != nullptr) selection.own = TaskChoice{0, task};
+    Analysis analysis(trace->info(), selection);
+    IoUse use(analysis, which);
+    for (const Event& event : trace->events()) use.add(event, analysis.add(event));
     CHECK(use.has_source());
     const TimeFormat time(TimeUnit::ns, 1e9);
     TextWriter out;
@@ -122,6 +171,11 @@ class Recording {
         builder_.event(0, clock, id, arg,
                        {words[0], words[1], words[2], words[3], words[4], words[5], words[6]});
         break;
+      case 10:
+        builder_.event(0, clock, id, arg,
+                       {words[0], words[1], words[2], words[3], words[4], words[5], words[6],
+                        words[7], words[8], words[9]});
+        break;
       case 9:
         builder_.event(0, clock, id, arg,
                        {words[0], words[1], words[2], words[3], words[4], words[5], words[6],
@@ -133,6 +187,7 @@ class Recording {
   }
 
   TraceBuilder builder_;
+  Bytes file_;
 };
 
 constexpr std::uint64_t kDisk = 8 << 20 | 1, kPartition = 8 << 20 | 2;
@@ -196,7 +251,7 @@ TEST_CASE("sockets: addresses and ports are as people write them") {
 TEST_CASE("sockets of version 6") {
   Recording r;
   // fe80::1 and port 80 in a packet; the address is two words.
-  r.call(42, 3'000, 100, kReceive, {0xeeee, 4343, 0, 0x80fe, 0x0100000000000000, 0x5000, 50});
+  r.call(42, 3'000, 100, kReceive, {0xeeee, 4343, 0, 0x80fe, 0x0100000000000000, 0x5000, 50, 0});
   CHECK(r.table(IoUse::Table::sockets).csv ==
         "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
         "1,50,0,100,100,100,100,receive,42,work,tcp,4343,[fe80::1]:80\r\n");
@@ -213,4 +268,100 @@ TEST_CASE("a request without sectors is nobody's who waited for others") {
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].object.device == kDisk);
   CHECK(rows[0].sums.bytes == 512);
+}
+
+TEST_CASE("calls in each other that do the same count once") {
+  Recording r;
+  r.call(42, 1'000, 100, kSyncOfExt4, {kDisk, 77, 0});
+  r.call(42, 1'010, 200, kSync, {kDisk, 77, 0});
+  r.call(42, 2'000, 100, kSyncOfExt4,
+         {kDisk, 77, 0});  // the compiler has led this way past the other
+  r.call(43, 3'000, 50, kReadBelow, {kPartition, 5, 4096});
+  r.call(43, 3'010, 100, kRead, {kDisk, 6, 4096});
+  r.call(43, 4'000, 50, kReadBelow, {kPartition, 5, 300});
+  CHECK(r.table(IoUse::Table::files).csv ==
+        "count,bytes,errors,total,p50,p99,max,what,pid,process,device,inode,file\r\n"
+        "1,4096,0,100,100,100,100,read,42,work,sda1,6,\r\n"
+        "1,4096,0,50,50,50,50,read below,42,work,8:2,5,\r\n"
+        "1,300,0,50,50,50,50,read,42,work,8:2,5,\r\n"
+        "2,0,0,300,101,200,200,sync,42,work,sda1,77,\r\n");
+}
+
+TEST_CASE("a datagram that one function hands to another is sent once") {
+  Recording r;
+  r.call(42, 1'000, 100, kSend4, {0xffff, 104});
+  r.call(42, 1'010, 200, kSend6, {0xffff, 104});
+  r.call(42, 2'000, 100, kSend4, {0xffff, 105});
+  CHECK(r.table(IoUse::Table::sockets).csv ==
+        "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
+        "1,105,0,100,100,100,100,send,42,work,udp,0,-\r\n"
+        "1,104,0,200,200,200,200,send,42,work,udp6,0,-\r\n");
+}
+
+TEST_CASE("files: what is read and written for others to complete") {
+  Recording r;
+  r.entry(42, 100, kAioRead, {0xa0, kDisk, 77});
+  r.entry(7, 400, kAioDone, {0xa0, 4096});
+  r.entry(7, 450, kAioDone, {0xa0, 4096});  // nobody has asked
+  r.entry(43, 500, kUringWrite, {0xb0, kDisk, 78});
+  r.entry(43, 600, kUringWrite, {0xb0, kDisk, 78});  // by a worker, since it has to wait
+  r.point(7, 800, kUringDone, {0xb0, 5000});
+  r.entry(42, 900, kAioRead, {0xa0, kDisk, 77});
+  r.entry(42, 950, kAioDone, {0xa0, static_cast<std::uint64_t>(-5)});
+  const char* const all =
+      "count,bytes,errors,total,p50,p99,max,what,pid,process,device,inode,file\r\n"
+      "1,5000,0,300,300,300,300,write,42,work,sda1,78,\r\n"
+      "2,4096,1,350,50,300,300,read,42,work,sda1,77,\r\n";
+  CHECK(r.table(IoUse::Table::files).csv == all);
+  CHECK(r.table(IoUse::Table::files, "task == \"work\"").csv == all);
+  CHECK(r.table(IoUse::Table::files, nullptr, "work").csv == all);
+  CHECK(r.table(IoUse::Table::files, "task == \"kworker\"").rows.empty());
+}
+
+TEST_CASE("disks: a request is selected as one of the process that asked") {
+  Recording r;
+  r.point(42, 100, kQueue, {kDisk, kPartition, 77, 1000});
+  r.point(7, 200, kIssue, {0xabc, kDisk, 1000, 8192, 0x1});
+  r.point(7, 250, kIssue, {0xdef, kDisk, 5000, 4096, 0x1});
+  r.point(7, 700, kComplete, {0xabc, 8192, 0});
+  r.point(42, 800, kComplete, {0xdef, 4096, 0});
+  const auto bytes = [&](const char* where, const char* task) {
+    std::uint64_t sum = 0;
+    for (const IoUse::Row& row : r.table(IoUse::Table::disks, where, task).rows)
+      sum += row.sums.bytes;
+    return sum;
+  };
+  CHECK(bytes(nullptr, nullptr) == 8192 + 4096);
+  CHECK(bytes(nullptr, "work") == 8192);
+  CHECK(bytes(nullptr, "kworker") == 4096);
+  CHECK(bytes("task == \"work\"", nullptr) == 8192);
+  CHECK(bytes("task != \"work\"", nullptr) == 4096);
+  CHECK(bytes("pid == 42", nullptr) == 8192);
+  CHECK(bytes("sector == 5000", nullptr) == 4096);
+}
+
+TEST_CASE("the other end of an accepted connection of version 6, and of one of version 4") {
+  Recording r;
+  const std::uint64_t meaningless = 0x0600007f;  // 127.0.0.6
+  r.call(42, 1'000, 100, kReceive,
+         {0xeeee, 4343, meaningless, 0, 0x0100000000000000, 0x5000, 50, 0});
+  r.call(42, 2'000, 100, kReceive,
+         {0xdddd, 4344, 0x0100007f, 0, 0x0100007fffff0000, 0x5000, 40, 0});
+  // What is looked at stays there.
+  r.call(42, 3'000, 100, kReceive,
+         {0xdddd, 4344, 0x0100007f, 0, 0x0100007fffff0000, 0x5000, 30, 0x2});
+  // Both sides have closed it.
+  r.call(42, 4'000, 100, kReceive, {0xdddd, 0, 0x0100007f, 0, 0x0100007fffff0000, 0x5000, 2, 0});
+  CHECK(r.table(IoUse::Table::sockets).csv ==
+        "count,bytes,errors,total,p50,p99,max,what,pid,process,protocol,port,peer\r\n"
+        "1,50,0,100,100,100,100,receive,42,work,tcp,4343,[::1]:80\r\n"
+        "2,42,0,200,100,100,100,receive,42,work,tcp,4344,127.0.0.1:80\r\n"
+        "1,30,0,100,100,100,100,peek,42,work,tcp,4344,127.0.0.1:80\r\n");
+}
+
+TEST_CASE("a percentile lies between the shortest and the longest") {
+  Recording r;
+  r.call(42, 200'000, 100'001, kRead, {kDisk, 77, 10});
+  CHECK(r.table(IoUse::Table::files).csv.find("100001,100001,100001,100001,read") !=
+        std::string::npos);
 }
