@@ -54,6 +54,19 @@ int fkt_reader_lock(struct fkt_recording *rec, struct file *file, u32 calls)
 	return -EBADF;
 }
 
+/*
+ * As fkt_reader_lock(), in a call that has done a part of its work: no signal ends the wait, because the kernel would
+ * then restart the call, and do that part again. The lock is never held long.
+ */
+int fkt_reader_lock_again(struct fkt_recording *rec, struct file *file, u32 calls)
+{
+	mutex_lock(&rec->reader.lock);
+	if (fkt_reader_may(rec, file, calls))
+		return 0;
+	mutex_unlock(&rec->reader.lock);
+	return -EBADF;
+}
+
 /* Takes the lock in the drain thread, a work item or a close: the caller sees to it that the recording's rings stay. */
 void fkt_reader_lock_drain(struct fkt_recording *rec)
 {

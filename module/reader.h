@@ -13,6 +13,7 @@ struct fkt_recording;
 void fkt_reader_start(struct fkt_recording *rec, const struct fkt_engine *engine, u64 limit);
 bool fkt_reader_may(const struct fkt_recording *rec, struct file *file, u32 calls);
 int fkt_reader_lock(struct fkt_recording *rec, struct file *file, u32 calls);
+int fkt_reader_lock_again(struct fkt_recording *rec, struct file *file, u32 calls);
 void fkt_reader_lock_drain(struct fkt_recording *rec);
 void fkt_reader_relock(struct fkt_recording *rec);
 void fkt_reader_unlock(struct fkt_recording *rec);

@@ -80,7 +80,7 @@ static int number_page(struct fkt_lent *lent, struct fkt_page *page)
 
 	if (page->number != FKT_NO_NUMBER)
 		return 0;
-	err = xa_alloc(&lent->pages, &number, page, XA_LIMIT(0, number_limit(lent) - 1), GFP_KERNEL);
+	err = xa_alloc(&lent->pages, &number, page, XA_LIMIT(0, number_limit(lent) - 1), GFP_KERNEL_ACCOUNT);
 	if (err)
 		return err == -EBUSY ? -ENOBUFS : err;
 	page->number = number;
@@ -223,7 +223,8 @@ int fkt_reader_give(struct fkt_recording *rec, struct file *file, const struct f
 		n = min(lend->count - given, BATCH);
 		if (copy_from_user(numbers, user + given, n * sizeof(*numbers)))
 			return -EFAULT;
-		err = fkt_reader_lock(rec, file, FKT_TAKES_LENT);
+		err = given ? fkt_reader_lock_again(rec, file, FKT_TAKES_LENT) :
+			      fkt_reader_lock(rec, file, FKT_TAKES_LENT);
 		if (err)
 			return err;
 		err = give_batch(&rec->lent, file, numbers, n, !(lend->flags & FKT_LEND_UNWRITTEN));

@@ -222,6 +222,41 @@ static void wakes_pollers(void)
 	close(device);
 }
 
+/* tests/vm/modules/interrupts.c interrupts the call with this number that this program makes. */
+static bool interrupt_lock(const char *number)
+{
+	int fd = open("/sys/module/interrupts/parameters/number", O_WRONLY);
+	bool is_set = write(fd, number, 1) == 1;
+
+	close(fd);
+	return is_set;
+}
+
+/* A signal comes when a part of the pages was given back: the call must not begin again with these. */
+static void given_once(void)
+{
+	enum { PAGES = 80 };
+	static __u32 numbers[ROOM];
+	int device = open_device(), err;
+	struct fkt_lend lend;
+	__u32 n, flags;
+
+	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	call(1000 * PAGES * 2);
+	ioctl(device, FKT_STOP);
+	n = take_all(device, numbers, &flags);
+	expect("given once: enough pages", n >= PAGES, "too few");
+	expect("given once: a signal can come", interrupt_lock("2"), "no module");
+	err = move(device, FKT_GIVE, numbers, n, &lend);
+	expect("given once: all of them, in one call", !err, err == 512 ? "begins again" : strerrorname_np(err));
+	expect("given once: and no more", move(device, FKT_GIVE, numbers, 1, &lend) == EINVAL, "accepted");
+	interrupt_lock("1");
+	err = move(device, FKT_GIVE, numbers, 1, &lend);
+	expect("given once: before the first one a signal ends the wait", err == 512, "it does not");
+	interrupt_lock("0");
+	close(device);
+}
+
 int main(void)
 {
 	signal(SIGBUS, on_bus);
@@ -231,5 +266,6 @@ int main(void)
 	refused_page();
 	few_places();
 	wakes_pollers();
+	given_once();
 	return 0;
 }
