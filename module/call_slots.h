@@ -76,7 +76,6 @@ struct fkt_call_table {
 	u32 count;
 	struct fkt_call_more *more;
 	u32 more_count;
-	u32 gone; /* functions of earlier tables, which may still have calls in flight */
 	u64 since; /* TSC when this table came into force: later calls of functions that are gone are no hits */
 	void *program_block; /* all programs */
 	struct fkt_call_programs *programs;

@@ -119,8 +119,8 @@ static int get_programs(struct fkt_call_table *table, const struct fkt_calls *ca
 		table->program_block = NULL;
 		return err;
 	}
-	table->programs = kvcalloc(calls->program_count, sizeof(*table->programs), GFP_KERNEL);
-	check = kmalloc(sizeof(*check), GFP_KERNEL);
+	table->programs = kvcalloc(calls->program_count, sizeof(*table->programs), GFP_KERNEL_ACCOUNT);
+	check = kmalloc(sizeof(*check), GFP_KERNEL_ACCOUNT);
 	table->program_count = calls->program_count;
 	if (!table->programs || !check)
 		err = -ENOMEM;
@@ -136,8 +136,8 @@ static int make_slots(struct fkt_call_table *table, u32 count)
 {
 	u32 bits = max(order_base_2(2 * count), 1);
 
-	table->slots = kvcalloc(1UL << bits, sizeof(*table->slots), GFP_KERNEL);
-	table->asks = kvcalloc(1UL << bits, sizeof(*table->asks), GFP_KERNEL);
+	table->slots = kvcalloc(1UL << bits, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
+	table->asks = kvcalloc(1UL << bits, sizeof(*table->asks), GFP_KERNEL_ACCOUNT);
 	table->shift = 32 - bits;
 	table->last = (1U << bits) - 1;
 	return table->slots && table->asks ? 0 : -ENOMEM;
@@ -247,8 +247,23 @@ bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct
 	return true;
 }
 
+/* Exchanges after which a function that is gone is forgotten: otherwise each exchange could only make the table larger. */
+#define GONE_MOST 8
+
 /*
- * Adds the functions that only the table before has: their calls in flight count as missed. instruments: of the new
+ * Returns for how many tables the function of this slot will have been gone in the next one; 0: it has it itself, or
+ * forgets the function. A call that is then still in flight counts as one of no instrument (fkt_call_strangers).
+ */
+static u32 gone_since(const struct fkt_call_table *before, u32 at, const struct fkt_call_table *table)
+{
+	const struct fkt_call_slot *slot = &before->slots[at];
+	u32 since = before->asks[at].programs ? 0 : slot->number & FKT_ARG_MASK;
+
+	return slot->body && since < GONE_MOST && !fkt_call_find(table, slot->body) ? since + 1 : 0;
+}
+
+/*
+ * Adds the functions that only the tables before have: their calls in flight count as missed. instruments: of the new
  * table, which has those of the table before at the same places.
  */
 int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_table *before,
@@ -259,22 +274,22 @@ int fkt_call_table_add_gone(struct fkt_call_table *table, const struct fkt_call_
 	int err;
 
 	for (i = 0; i <= before->last; i++)
-		n += before->slots[i].body && !fkt_call_find(table, before->slots[i].body);
+		n += gone_since(before, i, table) != 0;
 	if (!n)
 		return 0;
 	err = make_room(table, table->count + n);
 	if (err)
 		return err;
 	for (i = 0; i <= before->last; i++) {
+		const u32 since = gone_since(before, i, table);
 		struct fkt_call_slot slot = before->slots[i];
 
-		if (!slot.body)
+		if (!since)
 			continue;
 		slot.instrument = instruments + (slot.instrument - instruments_before);
-		slot.number = slot.instrument->layer << FKT_ARG_BITS | FKT_CALL_ASKS;
+		slot.number = slot.instrument->layer << FKT_ARG_BITS | FKT_CALL_ASKS | since;
 		put_slot(table, &slot, &(struct fkt_call_ask){});
 	}
-	table->gone = n;
 	return 0;
 }
 
@@ -463,8 +478,8 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 	for (i = 0; i < calls->count; i++)
 		more += is_more(&called[i]);
 	table->count = calls->count - more;
-	table->functions = kvmalloc_array(calls->count, sizeof(*table->functions), GFP_KERNEL);
-	table->more = more ? kvcalloc(more, sizeof(*table->more), GFP_KERNEL) : NULL;
+	table->functions = kvmalloc_array(calls->count, sizeof(*table->functions), GFP_KERNEL_ACCOUNT);
+	table->more = more ? kvcalloc(more, sizeof(*table->more), GFP_KERNEL_ACCOUNT) : NULL;
 	err = table->functions && (table->more || !more) ? make_slots(table, table->count) : -ENOMEM;
 	for (i = 0; !err && i < calls->count; i++) {
 		err = check_function(&called[i], i ? &called[i - 1] : NULL, calls, instruments, form);
@@ -534,7 +549,7 @@ static int fill(struct fkt_call_table *table, const struct fkt_calls *calls, enu
 /* Returns a table that records no call and has no slots; NULL: there is no memory. */
 static struct fkt_call_table *make_empty(void)
 {
-	struct fkt_call_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
+	struct fkt_call_table *table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 
 	if (!table)
 		return NULL;

@@ -255,10 +255,10 @@ static void wait_for_sleep(void)
 }
 
 /*
- * A thread sleeps in a call while the table is exchanged. after: -1: its function is gone. Returns its counts, without
- * those of the calls that waited for it.
+ * A thread sleeps in a call while the table is exchanged so many times. after: -1: its function is gone. Returns its
+ * counts, without those of the calls that waited for it.
  */
-static struct fkt_hit_counts in_flight(int device, int before, int after)
+static struct fkt_hit_counts in_flight(int device, int before, int after, int exchanges)
 {
 	struct fkt_hit_counts counts, early;
 	pthread_t thread;
@@ -270,7 +270,8 @@ static struct fkt_hit_counts in_flight(int device, int before, int after)
 	wait_for_sleep();
 	early = counts_of(device, SLEEP);
 	make(PLAIN, -1, -1, after, 0);
-	exchange(device);
+	while (exchanges--)
+		exchange(device);
 	pthread_kill(thread, SIGUSR1);
 	pthread_join(thread, NULL);
 	counts = counts_of(device, SLEEP);
@@ -301,10 +302,10 @@ static bool has_others(void)
 /* The values are those of the table in force when the call returns: of the call's own arguments. */
 static void try_other_values(int device)
 {
-	in_flight(device, VALUES, OTHERS);
+	in_flight(device, VALUES, OTHERS, 1);
 	expect("... and its values are those that are asked for", has_others(), "not in the pages");
 	filter = 0;
-	in_flight(device, VALUES, OTHERS);
+	in_flight(device, VALUES, OTHERS, 1);
 	expect("... in all processes", has_others(), "not in the pages");
 	filter = FKT_FILTER_PROCESS;
 }
@@ -325,17 +326,23 @@ static void try_in_flight(int device)
 		{ "... which keep the same", FEW, OTHERS, 1, 0 },
 		{ "... which keep less", MANY, OTHERS, 0, 1 },
 	};
+	struct fkt_hit_counts forgotten;
 	char why[100];
 	size_t i;
 
 	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
-		struct fkt_hit_counts counts = in_flight(device, tries[i].before, tries[i].after);
+		struct fkt_hit_counts counts = in_flight(device, tries[i].before, tries[i].after, 1);
 		__u64 stale = counts.missed[FKT_MISSED_STALE];
 
 		snprintf(why, sizeof(why), "%llu kept, %llu missed", (unsigned long long)counts.kept,
 			 (unsigned long long)stale);
 		expect(tries[i].name, counts.kept == tries[i].kept && stale == tries[i].missed, why);
 	}
+	expect("a call that sleeps over eight exchanges without its function",
+	       in_flight(device, PLAIN, -1, 8).missed[FKT_MISSED_STALE] == 1, "it is not missed");
+	/* The function is forgotten by then, so that tables do not grow for ever: the call counts, but as nobody's. */
+	forgotten = in_flight(device, PLAIN, -1, 9);
+	expect("... over nine", !forgotten.missed[FKT_MISSED_STALE] && forgotten.taken == 1, "the function is still there");
 	try_other_values(device);
 }
 
