@@ -2,7 +2,13 @@
 // Tests a record file that another program changes while it is being written.
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "cli/fkt_record/output/output.h"
 #include "lib/base/write_file.h"
@@ -80,4 +86,36 @@ TEST_CASE("a record file that was deleted, renamed or replaced is told") {
                         std::ofstream(name) << "another";
                       }),
               "renamed or replaced");
+}
+
+TEST_CASE(
+    "a pipe is opened when a process reads it; a signal ends the wait, also one that is blocked") {
+  const Folder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  sigset_t ends, before;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  REQUIRE(::pthread_sigmask(SIG_BLOCK, &ends, &before) == 0);
+  // Pending before the wait begins, so that a wait that no signal ends is the only thing that can
+  // hang here.
+  REQUIRE(::pthread_kill(::pthread_self(), SIGTERM) == 0);
+  ::alarm(20);
+  const Result<Output> none = Output::open({pipe});
+  REQUIRE(!none);
+  CHECK_THAT(none.error().message, Catch::Contains("no process reads this pipe"));
+  REQUIRE(::pthread_sigmask(SIG_SETMASK, &before, nullptr) == 0);
+
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    const UniqueFd fd(::open(pipe.c_str(), O_RDONLY | O_CLOEXEC));
+    char first = 0;
+    CHECK(::read(fd.get(), &first, 1) == 1);
+    CHECK(first == 'x');
+  });
+  const Result<Output> output = Output::open({pipe});
+  CHECK((output && output->is_stream() && (::fcntl(output->fd(), F_GETFL) & O_NONBLOCK) == 0));
+  if (output) CHECK(::write(output->fd(), "x", 1) == 1);
+  reader.join();
+  ::alarm(0);
 }

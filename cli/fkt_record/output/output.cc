@@ -3,6 +3,7 @@
 
 #include <blkid/blkid.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -46,6 +47,29 @@ Result<std::string> contents_of(int fd, const std::string& name) {
   return std::string("something");
 }
 
+// Opens a pipe or a character device for writing. A pipe can be opened when a process reads it:
+// until then this looks again and again, because it must end with a signal, and the signals that
+// end a recording are blocked (wait/signals.h). Nor does a serial line wait for its carrier.
+Result<UniqueFd> open_stream(const std::string& name) {
+  constexpr timespec kPause{0, 50'000'000};
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&ends, number);
+  for (;;) {
+    UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (!fd && errno != ENXIO && errno != EINTR) return os_failure(name);
+    if (fd && ::fcntl(fd.get(), F_SETFL, 0) == 0) return fd;
+    if (fd) return os_failure(name);
+    struct stat is {};
+    if (errno == ENXIO && (::stat(name.c_str(), &is) != 0 || !S_ISFIFO(is.st_mode))) {
+      return os_failure(name, ENXIO);
+    }
+    if (::sigtimedwait(&ends, nullptr, &kPause) > 0) {
+      return Error{ErrorCode::io, name + ": ended by a signal: no process reads this pipe"};
+    }
+  }
+}
+
 }  // namespace
 
 Result<Output> Output::open(const OutputPlan& plan) {
@@ -59,9 +83,9 @@ Result<Output> Output::open(const OutputPlan& plan) {
   const bool exists = ::stat(plan.file.c_str(), &is) == 0;
   if (exists && S_ISBLK(is.st_mode)) return open_device(plan);
   if (exists && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode)) {
-    UniqueFd fd(::open(plan.file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    if (!fd) return os_failure(plan.file);
-    return Output(plan.file, Kind::stream, std::move(fd));
+    Result<UniqueFd> fd = open_stream(plan.file);
+    if (!fd) return fd.error();
+    return Output(plan.file, Kind::stream, std::move(*fd));
   }
   Result<Output> output = open_file(plan);
   if (output && plan.owner && ::fchown(output->fd(), plan.owner->uid, plan.owner->gid) != 0) {

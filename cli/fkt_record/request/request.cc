@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/request/request.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fkt/wire.h>
@@ -397,6 +398,14 @@ Status read_functions(const Options& options, Request& r) {
   return Done{};
 }
 
+// Returns whether the output is a regular file, or will be. It is not opened: to open a pipe would
+// wait for its reader.
+bool is_for_file(const OutputPlan& output) {
+  struct stat is {};
+  if (output.to_stdout() || output.to_remote()) return false;
+  return ::stat(output.file.c_str(), &is) != 0 || S_ISREG(is.st_mode) || S_ISDIR(is.st_mode);
+}
+
 // Checks a recording of the kernel and of user programs.
 Status check_user_with_kernel(const Options& options, Request& r) {
   const std::string chosen = r.functions ? "--functions" : "-k user";
@@ -406,7 +415,7 @@ Status check_user_with_kernel(const Options& options, Request& r) {
     }
   }
   if (r.command.empty()) return usage(chosen + ": a COMMAND is needed (see --help)");
-  if (r.output.to_stdout() || r.output.to_remote()) {
+  if (!is_for_file(r.output)) {
     return usage(chosen + ": to a file only, not with -f " + r.output.file);
   }
   // Switches say on which CPU a thread ran.
@@ -440,7 +449,7 @@ Status check_user(const Options& options, Request& r) {
                    ", which is for what the kernel does");
     }
   }
-  if (r.output.to_stdout() || r.output.to_remote()) {
+  if (!is_for_file(r.output)) {
     return usage(chosen + ": to a file only, not with -f " + r.output.file);
   }
   r.user_only = true;
