@@ -19,6 +19,7 @@
 DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 
 #define READINGS 5 /* readings of all clocks; the quickest is used */
+#define LONGEST_READING_US 50 /* of a clock event */
 /*
  * Error of a sleep's length: it may come from a clock with a resolution of seconds; plus a
  * 1/SLACK_SHARE share of it.
@@ -125,6 +126,25 @@ static void read_best(struct fkt_clocks *clocks)
 		best = took;
 		*clocks = reading;
 	}
+}
+
+/*
+ * Reads all clocks at one moment, for an event whose stamp is taken next. Returns false if an NMI, an SMI or the
+ * hypervisor came between in each of several readings. Caller must disable interrupts.
+ */
+bool fkt_clock_read_now(struct fkt_clocks *clocks)
+{
+	const u64 longest = (u64)tsc_khz * LONGEST_READING_US / USEC_PER_MSEC;
+	int i;
+
+	for (i = 0; i < READINGS; i++) {
+		if (read_once(clocks) > longest)
+			continue;
+		/* As fkt_clock_read(). */
+		clocks->mono_raw_ns += READ_ONCE(clock.uncounted_ns);
+		return true;
+	}
+	return false;
 }
 
 /*

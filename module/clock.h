@@ -19,6 +19,7 @@ DECLARE_STATIC_KEY_FALSE(fkt_key_clock);
 
 int fkt_clock_start(enum fkt_clock_source source);
 u64 fkt_clock_khz(void);
+bool fkt_clock_read_now(struct fkt_clocks *clocks);
 int fkt_clock_read(struct fkt_clocks *clocks, bool recording);
 void fkt_clock_park(void);
 bool fkt_clock_wake(void);

@@ -7,7 +7,6 @@
  */
 
 #include <linux/irqflags.h>
-#include <linux/ktime.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -17,6 +16,7 @@
 #include <fkt/page_walk.h>
 #include <fkt/wire.h>
 
+#include "clock.h"
 #include "own.h"
 #include "self.h"
 #include "write.h"
@@ -36,21 +36,25 @@ void fkt_tell(u32 id, u32 pages, u64 word)
 	preempt_enable_notrace();
 }
 
-/* Writes a clock event on this CPU, if a recording runs. */
-void fkt_tell_clock(void)
+/* Writes a clock event on this CPU, if a recording runs; returns false if the clocks could not be read at one moment. */
+bool fkt_tell_clock(void)
 {
-	u64 words[FKT_N_CLOCK];
+	struct fkt_clocks clocks;
 	unsigned long flags;
+	bool is_read = true;
 
 	/* No interrupt may come between the readings and the stamp. */
 	local_irq_save(flags);
 	if (READ_ONCE(fkt_mask)) {
-		words[0] = ktime_get_raw_fast_ns();
-		words[1] = ktime_get_mono_fast_ns();
-		words[2] = ktime_get_real_fast_ns();
-		fkt_emit(FKT_E_CLOCK, 0, words, FKT_N_CLOCK);
+		is_read = fkt_clock_read_now(&clocks);
+		if (is_read) {
+			const u64 words[FKT_N_CLOCK] = { clocks.mono_raw_ns, clocks.mono_ns, clocks.real_ns };
+
+			fkt_emit(FKT_E_CLOCK, 0, words, FKT_N_CLOCK);
+		}
 	}
 	local_irq_restore(flags);
+	return is_read;
 }
 
 /* Writes a mask event: from here on these layers are recorded. Caller must hold the recording's lock. */

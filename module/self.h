@@ -10,7 +10,7 @@ struct fkt_status;
 struct task_struct;
 
 void fkt_tell(u32 id, u32 pages, u64 word);
-void fkt_tell_clock(void);
+bool fkt_tell_clock(void);
 void fkt_tell_mask(u64 mask);
 void fkt_tell_table(u32 number, u64 instruments);
 void fkt_self_start(const struct task_struct *drain);
