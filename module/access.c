@@ -4,8 +4,12 @@
  * descriptor passed to another process gives that process the rights of the opener.
  *
  * With CAP_PERFMON or CAP_SYS_ADMIN: everything may be recorded. Without: only processes that the
- * opener could also trace with ptrace(2), and nothing that contains another process's pid or an address
- * of the kernel (a restricted recording; filter.c drops the rest).
+ * opener could also trace with ptrace(2) as far as credentials decide that, and nothing that contains another
+ * process's pid or an address of the kernel (a restricted recording; filter.c drops the rest).
+ *
+ * Unlike perf and ptrace(2), this does not ask the security modules (AppArmor, SELinux, Yama, Landlock): the kernel
+ * exports no function that does. So a process that such a module confines must not get at the device: its profile
+ * decides about opening /dev/fkt.
  */
 
 #include <linux/capability.h>
@@ -73,6 +77,15 @@ bool fkt_access_results(const struct file *file, const struct file *owner)
 	return file == owner || file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 }
 
+/*
+ * Returns whether `file` may read how many events a recording of this user has. Those of others would tell how many
+ * system calls or page faults their processes make, moment by moment.
+ */
+bool fkt_access_counts(const struct file *file, kuid_t recorder)
+{
+	return uid_eq(file->f_cred->uid, recorder) || fkt_access_all(file);
+}
+
 /* Returns whether rings of 1 << pow frames on each CPU are a small part of the memory. Extra pages may double them. */
 bool fkt_access_is_small(u32 pow)
 {
@@ -83,6 +96,12 @@ bool fkt_access_is_small(u32 pow)
 bool fkt_access_memory(const struct file *file, u32 pow)
 {
 	return fkt_access_is_small(pow) || is_privileged(file);
+}
+
+/* Returns whether `file` may have its rings below 4 GiB: on a large machine they could take all of that memory. */
+bool fkt_access_low(const struct file *file)
+{
+	return is_privileged(file);
 }
 
 /* Returns whether page cache that `file`'s recording fills may be charged to no memory cgroup. */
@@ -115,8 +134,8 @@ static bool is_own_cred(const struct cred *opener, const struct cred *task)
 }
 
 /*
- * Returns whether the opener could trace the task: it has the same user and group, no more
- * capabilities, and is dumpable. Programs that are set-uid, set-gid or have file capabilities are not,
+ * Returns whether the opener could trace the task, if no security module forbids it: it has the same user and group, no
+ * more capabilities, and is dumpable. Programs that are set-uid, set-gid or have file capabilities are not,
  * nor is a process that asked not to be traced (PR_SET_DUMPABLE). For the current task in any context;
  * for another task under rcu_read_lock() and task_lock().
  */

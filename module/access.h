@@ -4,6 +4,7 @@
 #define FKT_ACCESS_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct cred;
 struct file;
@@ -15,7 +16,9 @@ int fkt_access_start(const struct file *file, const struct fkt_start *start);
 bool fkt_access_steer(const struct file *file, const struct file *owner);
 bool fkt_access_results(const struct file *file, const struct file *owner);
 bool fkt_access_is_small(u32 pow);
+bool fkt_access_counts(const struct file *file, kuid_t recorder);
 bool fkt_access_memory(const struct file *file, u32 pow);
+bool fkt_access_low(const struct file *file);
 bool fkt_access_uncharged(const struct file *file);
 bool fkt_access_own(const struct cred *opener, const struct task_struct *task);
 

@@ -234,11 +234,11 @@ static void put(struct fkt_call_table *table, enum fkt_call_form form, u32 from,
 
 static struct fkt_call_quick *make(u32 slots, struct fkt_call_quick_values *values)
 {
-	struct fkt_call_quick *quick = kvzalloc(struct_size(quick, slots, slots), GFP_KERNEL);
+	struct fkt_call_quick *quick = kvzalloc(struct_size(quick, slots, slots), GFP_KERNEL_ACCOUNT);
 
 	if (!quick)
 		return NULL;
-	quick->instruments = kvcalloc(slots, sizeof(*quick->instruments), GFP_KERNEL);
+	quick->instruments = kvcalloc(slots, sizeof(*quick->instruments), GFP_KERNEL_ACCOUNT);
 	if (!quick->instruments) {
 		kvfree(quick);
 		return NULL;
@@ -252,7 +252,7 @@ static struct fkt_call_quick *make(u32 slots, struct fkt_call_quick_values *valu
 /* Sets table->quick from the table's slots; NULL: it has no such place. Returns 0 or -ENOMEM. */
 int fkt_call_quick_make(struct fkt_call_table *table, enum fkt_call_form form)
 {
-	struct fkt_call_quick_values *values = kvcalloc(table->program_count, sizeof(*values), GFP_KERNEL);
+	struct fkt_call_quick_values *values = kvcalloc(table->program_count, sizeof(*values), GFP_KERNEL_ACCOUNT);
 	u32 i, n = 0;
 
 	if (!values)

@@ -14,6 +14,12 @@
  * until a fatal signal; a close waits for a few seconds, and then a work item does the rest when the
  * drain ends. Until then, no other recording can start (EBUSY). The lock is not held across accesses to
  * user memory either.
+ *
+ * To arm or to disarm a place in a user program the kernel locks the memory map of each process that has the file
+ * mapped, and such a process may keep that locked for as long as it likes (by a FUSE file, for example). So that is done
+ * without the lock, while `arming` keeps all others from starting, exchanging and stopping: by FKT_START before anything
+ * else, and at the end by a work item, because neither FKT_STOP nor a close waits for it. Places that are still armed
+ * then have no hits any more.
  */
 
 #include <linux/file.h>
@@ -33,6 +39,7 @@
 #include "attach.h"
 #include "call_quick.h"
 #include "capture.h"
+#include "charge.h"
 #include "clock.h"
 #include "drain.h"
 #include "filter.h"
@@ -55,12 +62,33 @@
 
 #include "../probes/call_context.h"
 #include "../probes/calls_arm.h"
+#include "../probes/user.h"
 #include "../probes/user_calls.h"
 
-/* How long a close waits for the drain: if the output works, everything recorded is then in the file. */
+/*
+ * How long a close waits for the drain, and for places in user programs to be disarmed: if the output works, everything
+ * recorded is then in the file.
+ */
 #define CLOSE_WAIT (5 * HZ)
 
 /* ---- stop ---- */
+
+/* Has places in user programs disarmed that are still armed. A start that fails does it itself. */
+static void disarm_users_locked(struct fkt_recording *rec)
+{
+	if (rec->arming || !fkt_record_users_armed())
+		return;
+	rec->arming = true;
+	/* Until disarm() ends: the handlers are in this module. */
+	__module_get(THIS_MODULE);
+	queue_work(system_unbound_wq, &rec->disarm);
+}
+
+static void disarm(struct work_struct *work)
+{
+	fkt_instruments_disarm_users(container_of(work, struct fkt_recording, disarm));
+	module_put(THIS_MODULE);
+}
 
 /* Ends the recording, except for the work of the drain. */
 static void halt_locked(struct fkt_recording *rec)
@@ -73,6 +101,7 @@ static void halt_locked(struct fkt_recording *rec)
 	/* Both functions return when every probe that was running has returned. */
 	fkt_instruments_end(rec);
 	fkt_detach_all();
+	disarm_users_locked(rec);
 	fkt_filter_stop();
 	fkt_rings_close();
 	rec->draining = true;
@@ -117,10 +146,25 @@ void fkt_capture_finish(struct fkt_recording *rec)
 	module_put(THIS_MODULE);
 }
 
+/* Takes the lock when no exchange of the owner is under way. -EINTR: the caller is being killed. */
+static int lock_to_stop(struct fkt_recording *rec, const struct file *owner)
+{
+	for (;;) {
+		int err = fkt_recording_lock(rec);
+
+		if (err || !rec->arming || !fkt_recording_goes_on(rec, owner))
+			return err;
+		mutex_unlock(&rec->lock);
+		/* Freezable, as the wait of an exchange for the end of the machine's sleep is. */
+		if (wait_event_state(rec->armed, !READ_ONCE(rec->arming), (TASK_KILLABLE | TASK_FREEZABLE)))
+			return -EINTR;
+	}
+}
+
 /* FKT_STOP. -EINTR: the caller is being killed; its close will end the recording. */
 int fkt_capture_stop(struct fkt_recording *rec, struct file *owner)
 {
-	int err = fkt_recording_lock(rec);
+	int err = lock_to_stop(rec, owner);
 	u32 thread;
 
 	if (err)
@@ -188,7 +232,7 @@ static void abandon_locked(struct fkt_recording *rec)
 /* Called when the device is opened: calls on `file` will be about this recording. */
 int fkt_capture_opened(struct fkt_recording *rec, struct file *file)
 {
-	struct fkt_opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL);
+	struct fkt_opener *opener = kzalloc(sizeof(*opener), GFP_KERNEL_ACCOUNT);
 
 	if (!opener)
 		return -ENOMEM;
@@ -211,26 +255,33 @@ static bool is_killed(void)
  * Called when the device is closed, also when the process dies: a recording that still runs ends here, and its output
  * stays readable. Pages of a flight recorder whose owner is killed while it writes them after the stop are written in
  * its place; not if it closes the device, which says that it is done with them. Closing the last open file frees the
- * kept pages; those of an orphan are freed in reap(). Waits for the lock uninterruptibly, but it is never held long.
+ * kept pages; those of an orphan are freed in reap(). Only the owner and the last one wait for the lock, uninterruptibly.
  */
 void fkt_capture_closed(struct file *file)
 {
 	struct fkt_recording *rec = fkt_recording_of(file);
-	bool owned;
+	/* Only calls on this file could make it the owner, or end that, and they have all returned. */
+	const bool owned = READ_ONCE(rec->owner) == file;
 
-	mutex_lock(&rec->lock);
-	/* Only calls on this file could make it the owner, and they have all returned. */
-	owned = rec->owner == file;
-	if (owned && (fkt_recording_running(rec) || (is_killed() && fkt_inherit_left(rec))))
-		abandon_locked(rec);
-	else if (owned)
-		fkt_capture_finish(rec);
-	/* A file opened meanwhile has no pages yet: starting a recording needs the lock. */
-	if (atomic_dec_and_test(&rec->openers) && rec->state == FKT_IDLE)
-		fkt_rings_free();
-	mutex_unlock(&rec->lock);
-	if (owned)
+	if (owned) {
+		mutex_lock(&rec->lock);
+		if (fkt_recording_running(rec) || (is_killed() && fkt_inherit_left(rec)))
+			abandon_locked(rec);
+		else
+			fkt_capture_finish(rec);
+		mutex_unlock(&rec->lock);
+	}
+	if (atomic_dec_and_test(&rec->openers)) {
+		mutex_lock(&rec->lock);
+		/* A file opened meanwhile has no pages yet: starting a recording needs the lock. */
+		if (rec->state == FKT_IDLE)
+			fkt_rings_free();
+		mutex_unlock(&rec->lock);
+	}
+	if (owned) {
 		wait_event_timeout(rec->reaped, !READ_ONCE(rec->orphan), CLOSE_WAIT);
+		wait_event_timeout(rec->armed, !READ_ONCE(rec->arming), CLOSE_WAIT);
+	}
 	kfree(file->private_data);
 }
 
@@ -248,6 +299,7 @@ static void quicken(struct work_struct *work)
 void fkt_capture_init(struct fkt_recording *rec)
 {
 	INIT_WORK(&rec->reap, reap);
+	INIT_WORK(&rec->disarm, disarm);
 	INIT_WORK(&rec->quicken, quicken);
 }
 
@@ -256,6 +308,7 @@ void fkt_capture_exit(struct fkt_recording *rec)
 {
 	flush_work(&rec->quicken);
 	flush_work(&rec->reap);
+	flush_work(&rec->disarm);
 }
 
 /* ---- start ---- */
@@ -266,6 +319,8 @@ static void prepare(struct fkt_recording *rec, struct file *owner, const struct 
 	/* Pairs with the load-acquire in fkt_recording_owned_by(): the rings and the engine are set up. */
 	smp_store_release(&rec->owner, owner);
 	set_recorder(rec, get_pid(task_tgid(current)));
+	/* Before the counts, which are 0 now: whoever sees this recording's counts is asked for this user. */
+	rec->uid = owner->f_cred->uid;
 	/* Read without the lock by fkt_recording_fill_status(), to which values of different moments are as good. */
 	WRITE_ONCE(rec->recording, start->recording);
 	WRITE_ONCE(rec->mask, start->mask);
@@ -394,7 +449,8 @@ static int start_locked(struct fkt_recording *rec, struct file *owner, const str
 	err = fkt_filter_start(owner, start->filter, start->filter_pid);
 	if (err)
 		goto err_trigger;
-	fkt_rings_configure(owner->private_data);
+	fkt_rings_configure(owner->private_data,
+			    FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_CHECKIN ? 0 : fkt_charge_payer());
 	err = fkt_rings_start(start->recording, start->flags & FKT_START_STOP_WHEN_FULL);
 	if (err)
 		goto err_filter;
@@ -432,25 +488,55 @@ err_trigger:
 	return err;
 }
 
-/* Starts the recording. -EBUSY: there is another one. by: as in fkt_capture_start_checked(). */
-static int start_or_refuse(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
-			   struct parts *parts, enum fkt_given by)
+/*
+ * Takes the lock for a start. In the kernel, the caller has locks for which tasks wait that the freezer waits for: -EAGAIN
+ * and -EBUSY instead of a wait. by: as in fkt_capture_start_checked()
+ */
+static int lock_to_start(struct fkt_recording *rec, enum fkt_given by)
+{
+	return by == FKT_GIVEN_BY_KERNEL ? fkt_recording_lock_now(rec) : fkt_recording_lock_awake(rec);
+}
+
+/* Sets `arming`, so that no other recording can start. -EBUSY: there is another one; -EDQUOT: it takes too much. */
+static int begin_arming(struct fkt_recording *rec, struct file *owner, enum fkt_given by)
 {
 	const struct fkt_opener *opener = owner->private_data;
-	/* In the kernel, the caller has locks for which tasks wait that the freezer waits for. */
-	int err = by == FKT_GIVEN_BY_KERNEL ? fkt_recording_lock_now(rec) : fkt_recording_lock_awake(rec);
+	int err = by == FKT_GIVEN_BY_KERNEL ? lock_to_start(rec, by) : fkt_recording_lock_to_arm(rec);
 
 	if (err)
 		return err;
 	if (rec->owner == owner && rec->state == FKT_STOPPED)
 		fkt_capture_finish(rec);
-	if (rec->state != FKT_IDLE)
+	if (rec->state != FKT_IDLE || rec->arming)
 		err = -EBUSY;
 	else if (!fkt_access_memory(owner, opener->pow))
 		err = -EDQUOT;
-	if (!err)
-		err = start_locked(rec, owner, start, parts);
+	else
+		rec->arming = true;
 	mutex_unlock(&rec->lock);
+	return err;
+}
+
+/* Starts the recording. Errors: those of begin_arming(), and others. */
+static int start_or_refuse(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
+			   struct parts *parts, enum fkt_given by)
+{
+	int err = begin_arming(rec, owner, by);
+
+	if (err)
+		return err;
+	if (parts->instruments)
+		err = fkt_record_users_arm(parts->instruments->users, &parts->refused);
+	if (!err)
+		err = lock_to_start(rec, by);
+	if (!err) {
+		err = start_locked(rec, owner, start, parts);
+		mutex_unlock(&rec->lock);
+	}
+	if (err)
+		fkt_instruments_disarm_users(rec);
+	else
+		fkt_recording_armed(rec);
 	return err;
 }
 

@@ -3,6 +3,8 @@
 #ifndef FKT_CHARGE_H
 #define FKT_CHARGE_H
 
+#include <linux/types.h>
+
 struct cgroup_subsys_state;
 struct mem_cgroup;
 
@@ -11,6 +13,7 @@ struct fkt_charge {
 	struct cgroup_subsys_state *io;
 };
 
+u32 fkt_charge_payer(void);
 void fkt_charge_get(struct fkt_charge *charge);
 void fkt_charge_put(struct fkt_charge *charge);
 void fkt_charge_begin(const struct fkt_charge *charge);

@@ -51,7 +51,7 @@ static long give_cpu_status(struct file *file, void __user *arg)
 
 	if (copy_from_user(&status, arg, sizeof(status)))
 		return -EFAULT;
-	err = fkt_cpu_status(fkt_recording_of(file), &status);
+	err = fkt_cpu_status(fkt_recording_of(file), file, &status);
 	if (err)
 		return err;
 	return copy_to_user(arg, &status, sizeof(status)) ? -EFAULT : 0;
@@ -176,7 +176,7 @@ static long give_results(struct file *file, struct fkt_results __user *arg)
 	if (copy_from_user(&results, arg, sizeof(results)))
 		return -EFAULT;
 	results.count = min_t(u32, results.count, FKT_RESULTS_ROWS);
-	rows = kvmalloc_array(FKT_RESULTS_ROWS, sizeof(*rows), GFP_KERNEL);
+	rows = kvmalloc_array(FKT_RESULTS_ROWS, sizeof(*rows), GFP_KERNEL_ACCOUNT);
 	if (!rows)
 		return -ENOMEM;
 	err = fkt_status_results(fkt_recording_of(file), file, &results, rows);

@@ -107,10 +107,9 @@ static void housekeep(struct fkt_recording *rec)
 	}
 	wake_readers(rec);
 	warn_of_losses(d);
-	if ((s64)(now - d->next_clock) >= 0) {
+	/* If the clocks could not be read at one moment: again at the next time. */
+	if ((s64)(now - d->next_clock) >= 0 && fkt_tell_clock())
 		d->next_clock += CLOCK_EVERY_S * d->ticks_per_s;
-		fkt_tell_clock();
-	}
 }
 
 /*
@@ -280,23 +279,20 @@ static void rest(struct fkt_recording *rec, u32 park)
 
 /*
  * Quotas and reserved blocks are those of the task that opened the output, cgroups those of the one that
- * started the recording. Returns the thread's own credentials, for fkt_drain_write_for_self(); NULL if there is no
- * output.
+ * started the recording, also if there is no output: extra pages are charged to them. Returns the thread's own
+ * credentials, for fkt_drain_write_for_self(); NULL if there is no output.
  */
 const struct cred *fkt_drain_write_for_owner(const struct fkt_drain *d)
 {
-	if (!d->writeout.out)
-		return NULL;
 	fkt_charge_begin(&d->charge);
-	return override_creds(d->writeout.out->f_cred);
+	return d->writeout.out ? override_creds(d->writeout.out->f_cred) : NULL;
 }
 
 void fkt_drain_write_for_self(const struct cred *old)
 {
-	if (!old)
-		return;
 	fkt_charge_end();
-	revert_creds(old);
+	if (old)
+		revert_creds(old);
 }
 
 static int drain_thread(void *data)
@@ -378,13 +374,12 @@ int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const s
 
 	if (!engine)
 		return -EOPNOTSUPP;
-	w->chunks = kcalloc(FKT_CHUNKS, sizeof(*w->chunks), GFP_KERNEL);
+	w->chunks = kcalloc(FKT_CHUNKS, sizeof(*w->chunks), GFP_KERNEL_ACCOUNT);
 	if (!w->chunks)
 		return -ENOMEM;
 	reset_writeout(w, out);
 	reset_drain(d, start);
-	if (out)
-		fkt_charge_get(&d->charge);
+	fkt_charge_get(&d->charge);
 	WRITE_ONCE(d->engine, engine);
 	/* An output that is only used if the owner dies has its own limit. */
 	fkt_reader_start(rec, engine, out ? 0 : start->limit);
@@ -526,11 +521,10 @@ void fkt_drain_release(struct fkt_recording *rec)
 {
 	struct fkt_writeout *w = &rec->drain.writeout;
 
-	if (w->out) {
+	if (w->out)
 		fput(w->out);
-		fkt_charge_put(&rec->drain.charge);
-	}
 	w->out = NULL;
+	fkt_charge_put(&rec->drain.charge);
 	kfree(w->chunks);
 	w->chunks = NULL;
 	fkt_page_index_stop(&rec->drain.index);

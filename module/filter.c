@@ -42,7 +42,7 @@ enum membership {
 
 /* Static, not a part of struct fkt_recording, because probes read it. */
 static struct fkt_filter_state {
-	u8 *member; /* enum membership by thread number; once allocated, kept until the module is unloaded */
+	u8 *member; /* enum membership by thread number; NULL: there is no filter */
 	enum fkt_filter kind;
 	pid_t process; /* FKT_FILTER_PROCESS: its tgid */
 	const struct cred *opener; /* the owner's credentials in a restricted recording; NULL: not restricted */
@@ -181,8 +181,7 @@ static int find_process(pid_t pid)
 
 static int prepare_members(enum fkt_filter kind, pid_t pid)
 {
-	if (!filter.member)
-		filter.member = __vmalloc(PID_MAX_LIMIT, GFP_KERNEL | __GFP_NOWARN);
+	filter.member = __vmalloc(PID_MAX_LIMIT, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!filter.member)
 		return -ENOMEM;
 	/* The idle tasks (number 0) are members only with FKT_FILTER_NOT_SELF. */
@@ -258,11 +257,13 @@ int fkt_filter_adopt(void)
 	return fkt_is_member(filter.process) ? 0 : -ESRCH;
 }
 
-/* Called after all hooks are off. */
+/* Called when no probe runs any more that has seen a mask. */
 void fkt_filter_stop(void)
 {
 	static_branch_disable(&fkt_key_filter);
 	static_branch_disable(&fkt_key_restricted);
+	vfree(filter.member);
+	filter.member = NULL;
 	filter.kind = FKT_FILTER_NONE;
 	put_cred(filter.opener);
 	filter.opener = NULL;
@@ -276,9 +277,4 @@ int fkt_filter_join(void)
 	if (!fkt_is_member(current->pid))
 		set_membership(current->pid, JOINING);
 	return 0;
-}
-
-void fkt_filter_exit(void)
-{
-	vfree(filter.member);
 }

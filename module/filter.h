@@ -29,7 +29,6 @@ void fkt_filter_leave(void);
 void fkt_filter_fork(const struct task_struct *child);
 void fkt_filter_renumber(pid_t old, pid_t new_);
 void fkt_filter_free(pid_t tid);
-void fkt_filter_exit(void);
 
 /* Called from probes, in any context. */
 bool fkt_is_member(pid_t tid);

@@ -34,7 +34,7 @@ static inline void *fkt_given_dup(u64 at, size_t bytes, enum fkt_given by)
 
 	if (by == FKT_GIVEN_BY_USER)
 		return vmemdup_user(u64_to_user_ptr(at), bytes);
-	copy = kvmalloc(bytes, GFP_KERNEL);
+	copy = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
 	if (!copy)
 		return ERR_PTR(-ENOMEM);
 	memcpy(copy, (const void *)(unsigned long)at, bytes);

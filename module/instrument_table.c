@@ -92,7 +92,7 @@ static int add_instrument(struct fkt_instrument_table *table, const struct fkt_i
 		slot->handler = handler;
 		slot->handle = fkt_handler_function(handler);
 	}
-	slot->hits = alloc_percpu(struct fkt_hits);
+	slot->hits = alloc_percpu_gfp(struct fkt_hits, GFP_KERNEL_ACCOUNT);
 	return slot->hits ? 0 : -ENOMEM;
 }
 
@@ -109,7 +109,7 @@ static int add_instruments(struct fkt_instrument_table *table, const struct fkt_
 	copy = fkt_given_dup(instruments->instruments, array_size(instruments->count, sizeof(*copy)), by);
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
-	table->slots = kvcalloc(instruments->count, sizeof(*table->slots), GFP_KERNEL);
+	table->slots = kvcalloc(instruments->count, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
 	err = table->slots ? 0 : -ENOMEM;
 	for (i = 0; !err && i < instruments->count; i++)
 		err = add_instrument(table, &copy[i], &bytes);
@@ -181,7 +181,7 @@ struct fkt_instrument_table *fkt_instrument_table_get(const struct file *file, u
 		return ERR_PTR(err);
 	if (instruments.threads > FKT_TASK_FLAGS_MOST)
 		return ERR_PTR(-EINVAL);
-	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
 	table->threads = instruments.threads;

@@ -9,7 +9,8 @@
  *
  * When no probe can be using the previous table any more (wait_for_probes()), and so no hit of its places can be
  * counted, these are disarmed and the table is freed. The recording cannot end meanwhile, because that takes the lock
- * which the exchange holds; if it ends by itself (limit, error), its hooks stay until FKT_STOP.
+ * which the exchange holds, and waits for the end of `arming`, in which it arms and disarms places in user programs
+ * without the lock (capture.c says why); if it ends by itself (limit, error), its hooks stay until FKT_STOP.
  */
 
 #include <linux/fs.h>
@@ -63,7 +64,7 @@ static void wait_for_probes(void)
 	synchronize_rcu_tasks_rude();
 }
 
-/* ---- arming and disarming all kinds of places; callers must hold the recording's lock ---- */
+/* ---- arming and disarming all kinds of places but those in user programs; callers must hold the recording's lock ---- */
 
 /* After an error the caller must call disarm() with the table in force, or end_places(). */
 static int arm(struct fkt_instrument_table *table, u64 *refused)
@@ -73,8 +74,7 @@ static int arm(struct fkt_instrument_table *table, u64 *refused)
 	       fkt_record_module_probes_arm(table->points) ?:
 	       fkt_record_calls_arm(table->calls, refused) ?:
 	       fkt_record_entries_arm(table->entries) ?:
-	       fkt_record_instructions_arm(table->instructions, refused) ?:
-	       fkt_record_users_arm(table->users, refused);
+	       fkt_record_instructions_arm(table->instructions, refused);
 }
 
 /* Leaves only the places of `table`, which may be NULL. */
@@ -85,12 +85,10 @@ static void disarm(struct fkt_instrument_table *table)
 	fkt_record_calls_disarm(table);
 	fkt_record_entries_disarm(table ? table->entries : NULL);
 	fkt_record_instructions_disarm(table);
-	fkt_record_users_disarm(table ? table->users : NULL);
 }
 
 static void end_places(const struct fkt_instrument_table *table)
 {
-	fkt_record_users_end();
 	fkt_record_instructions_end(table);
 	if (!fkt_record_entries_end())
 		goes_on = true;
@@ -132,7 +130,10 @@ int fkt_instruments_begin(struct fkt_recording *rec, struct fkt_instrument_table
 	return 0;
 }
 
-/* When this returns, no hit is being recorded. */
+/*
+ * Called when the mask is 0. Places in user programs stay armed, and have no hits: when no probe runs any more that has
+ * seen the mask before, no hit is being recorded.
+ */
 void fkt_instruments_end(struct fkt_recording *rec)
 {
 	struct fkt_instrument_table *table = fkt_recording_instruments(rec);
@@ -150,12 +151,28 @@ void fkt_instruments_free(struct fkt_recording *rec)
 	struct fkt_instrument_table *table = fkt_recording_instruments(rec);
 
 	RCU_INIT_POINTER(fkt_instruments_now, NULL);
-	if (goes_on)
+	/* Places in user programs may still be armed. */
+	if (goes_on || rec->arming)
 		wait_for_probes();
 	fkt_instrument_table_free(table);
 	fkt_task_flags_free();
-	fkt_user_calls_free();
+	if (!rec->arming)
+		fkt_user_calls_free();
 	fkt_names_end();
+}
+
+/*
+ * Disarms all places in user programs, and ends `arming`. Called without the lock by the one who has set `arming`, when
+ * no hook is on.
+ */
+void fkt_instruments_disarm_users(struct fkt_recording *rec)
+{
+	fkt_record_users_end();
+	mutex_lock(&rec->lock);
+	/* Not before: the handlers of these places use it with preemption enabled. */
+	fkt_user_calls_free();
+	mutex_unlock(&rec->lock);
+	fkt_recording_armed(rec);
 }
 
 /* ---- exchange ---- */
@@ -223,16 +240,45 @@ static char *get_lines(const struct fkt_exchange *exchange)
 	return ERR_PTR(err);
 }
 
-/* Caller must hold the recording's lock. */
-static int exchange_now(struct fkt_recording *rec, const struct file *file, struct fkt_instrument_table *table,
-			const char *lines, u32 bytes, u64 *refused)
+/* Returns 0 if `table` may be put into force. Caller must hold the recording's lock. */
+static int check_exchange(const struct fkt_recording *rec, const struct file *file,
+			  const struct fkt_instrument_table *table)
 {
 	if (!fkt_recording_goes_on(rec, file) || rec->state != FKT_RECORDING || !rec->begun)
 		return -ENODATA;
 	/* The file may have begun another recording meanwhile, with another clock. */
-	if (table->calls && rec->clock != FKT_CLOCK_TSC)
-		return -EOPNOTSUPP;
-	return exchange_locked(rec, table, lines, bytes, refused);
+	return table->calls && rec->clock != FKT_CLOCK_TSC ? -EOPNOTSUPP : 0;
+}
+
+/*
+ * Sets `arming`, with which the places in user programs are armed and disarmed without the lock. Sets *in_force to the
+ * table in force, which nobody else replaces or frees meanwhile, because the recording does not stop.
+ */
+static int begin_exchange(struct fkt_recording *rec, const struct file *file, const struct fkt_instrument_table *table,
+			  struct fkt_instrument_table **in_force)
+{
+	int err = fkt_recording_lock_to_arm(rec);
+
+	if (err)
+		return err;
+	err = check_exchange(rec, file, table);
+	rec->arming = !err;
+	*in_force = fkt_recording_instruments(rec);
+	mutex_unlock(&rec->lock);
+	return err;
+}
+
+/* Called by the one who has set `arming`. Checks again: the recording may have ended by itself. */
+static int exchange_now(struct fkt_recording *rec, const struct file *file, struct fkt_instrument_table *table,
+			const char *lines, u32 bytes, u64 *refused)
+{
+	int err = fkt_recording_lock_awake(rec);
+
+	if (err)
+		return err;
+	err = check_exchange(rec, file, table) ?: exchange_locked(rec, table, lines, bytes, refused);
+	mutex_unlock(&rec->lock);
+	return err;
 }
 
 /*
@@ -242,7 +288,7 @@ static int exchange_now(struct fkt_recording *rec, const struct file *file, stru
 int fkt_instruments_exchange(struct fkt_recording *rec, const struct file *file, struct fkt_exchange *exchange,
 			     u64 *refused)
 {
-	struct fkt_instrument_table *table;
+	struct fkt_instrument_table *table, *in_force;
 	char *lines;
 	int err;
 
@@ -256,16 +302,18 @@ int fkt_instruments_exchange(struct fkt_recording *rec, const struct file *file,
 	if (table->calls || table->entries)
 		fkt_record_calls_load();
 	lines = get_lines(exchange);
-	err = IS_ERR(lines) ? PTR_ERR(lines) : fkt_recording_lock_awake(rec);
-	if (err)
-		goto out;
-	err = exchange_now(rec, file, table, lines, exchange->line_bytes, refused);
+	err = IS_ERR(lines) ? PTR_ERR(lines) : begin_exchange(rec, file, table, &in_force);
 	if (!err) {
-		table = NULL;
-		exchange->table = rec->table;
+		err = fkt_record_users_arm(table->users, refused) ?:
+		      exchange_now(rec, file, table, lines, exchange->line_bytes, refused);
+		if (!err) {
+			in_force = table;
+			table = NULL;
+			exchange->table = rec->table;
+		}
+		fkt_record_users_disarm(in_force ? in_force->users : NULL);
+		fkt_recording_armed(rec);
 	}
-	mutex_unlock(&rec->lock);
-out:
 	fkt_instrument_table_free(table);
 	if (!IS_ERR(lines))
 		kvfree(lines);

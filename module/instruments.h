@@ -14,6 +14,7 @@ struct fkt_recording;
 int fkt_instruments_begin(struct fkt_recording *rec, struct fkt_instrument_table *table, u64 *refused);
 void fkt_instruments_end(struct fkt_recording *rec);
 void fkt_instruments_free(struct fkt_recording *rec);
+void fkt_instruments_disarm_users(struct fkt_recording *rec);
 int fkt_instruments_exchange(struct fkt_recording *rec, const struct file *file, struct fkt_exchange *exchange,
 			     u64 *refused);
 

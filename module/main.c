@@ -46,7 +46,6 @@ err_power:
 err_capture:
 	fkt_capture_exit(&fkt_recording);
 	fkt_rings_exit();
-	fkt_filter_exit();
 err_attach:
 	fkt_attach_exit();
 	return err;
@@ -59,7 +58,6 @@ static void __exit fkt_exit(void)
 	fkt_power_exit(&fkt_recording);
 	fkt_capture_exit(&fkt_recording);
 	fkt_rings_exit();
-	fkt_filter_exit();
 	fkt_attach_exit();
 	/*
 	 * A task that dropped the last reference to the module (by a pipe buffer) may have been

@@ -18,7 +18,7 @@
 void fkt_page_index_start(struct fkt_page_index *index)
 {
 	index->pages = 0;
-	index->entries = kvmalloc_array(FKT_INDEX_PAGES, sizeof(*index->entries), GFP_KERNEL | __GFP_NOWARN);
+	index->entries = kvmalloc_array(FKT_INDEX_PAGES, sizeof(*index->entries), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 }
 
 void fkt_page_index_stop(struct fkt_page_index *index)

@@ -23,6 +23,7 @@ static struct fkt_pool_config {
 	u32 pow; /* 4 KiB pages per CPU, as a power of two */
 	u32 order; /* of a ring page, in 4 KiB frames */
 	bool low; /* below 4 GiB */
+	u32 payer; /* fkt_charge_payer() of the memory cgroup that pays for them; 0: none */
 } pool_config = { .pow = FKT_POW_DEFAULT, .order = 2 };
 
 /* ---- one page ---- */
@@ -66,7 +67,7 @@ bool fkt_page_alone(struct fkt_page *page)
 
 static struct fkt_page *new_page(struct page *frames, unsigned int cpu)
 {
-	struct fkt_page *page = kzalloc(sizeof(*page), GFP_KERNEL);
+	struct fkt_page *page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 
 	if (!page)
 		return NULL;
@@ -80,7 +81,8 @@ static struct fkt_page *new_page(struct page *frames, unsigned int cpu)
 
 static gfp_t frames_gfp(void)
 {
-	return GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | (pool_config.low ? GFP_DMA32 : 0);
+	return GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | (pool_config.low ? GFP_DMA32 : 0) |
+	       (pool_config.payer ? __GFP_ACCOUNT : 0);
 }
 
 /* Gives the page new frames. The caller has passed the old ones on, or will drop them. Returns 0 or -ENOMEM. */
@@ -203,15 +205,19 @@ static u32 pow_order(u32 pow)
 	return min(2U, pow - 1);
 }
 
-/* Returns whether this opener's recordings use the pages of the last one. */
-bool fkt_pool_suits(const struct fkt_opener *opener)
+/* Returns whether this opener's recordings use the pages of the last one. payer: as in fkt_pool_configure() */
+bool fkt_pool_suits(const struct fkt_opener *opener, u32 payer)
 {
-	return opener->pow == pool_config.pow && opener->low == pool_config.low;
+	return opener->pow == pool_config.pow && opener->low == pool_config.low && payer == pool_config.payer;
 }
 
-/* Applies this opener's settings to the next recording. The pools must be empty if they need other pages. */
-void fkt_pool_configure(const struct fkt_opener *opener)
+/*
+ * Applies this opener's settings to the next recording. payer: fkt_charge_payer(), or 0 for pages that become page
+ * cache, which is charged then and can be charged only once. The pools must be empty if they need other pages.
+ */
+void fkt_pool_configure(const struct fkt_opener *opener, u32 payer)
 {
+	pool_config.payer = payer;
 	pool_config.pow = opener->pow;
 	pool_config.order = pow_order(opener->pow);
 	pool_config.low = opener->low;

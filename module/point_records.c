@@ -109,7 +109,7 @@ static int give_fields(struct fkt_point_record *record)
 
 	if (!type)
 		return -ENOENT;
-	fields = kcalloc(FKT_RECORD_FIELDS, sizeof(*fields), GFP_KERNEL);
+	fields = kcalloc(FKT_RECORD_FIELDS, sizeof(*fields), GFP_KERNEL_ACCOUNT);
 	if (!fields)
 		return -ENOMEM;
 	count = describe(type, fields);

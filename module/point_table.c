@@ -52,7 +52,7 @@ static int make_quick(struct fkt_point_slot *slot)
 
 	if (slot->instrument->action != FKT_ACTION_RECORD || slot->record)
 		return 0;
-	values = kzalloc(sizeof(*values), GFP_KERNEL);
+	values = kzalloc(sizeof(*values), GFP_KERNEL_ACCOUNT);
 	if (!values)
 		return -ENOMEM;
 	if (!fkt_call_quick_emits(values, slot->program)) {
@@ -111,8 +111,8 @@ static int add_points(struct fkt_point_table *table, const struct fkt_points *po
 	copy = vmemdup_user(u64_to_user_ptr(points->points), array_size(points->count, sizeof(*copy)));
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
-	check = kmalloc(sizeof(*check), GFP_KERNEL);
-	table->slots = kvcalloc(points->count, sizeof(*table->slots), GFP_KERNEL);
+	check = kmalloc(sizeof(*check), GFP_KERNEL_ACCOUNT);
+	table->slots = kvcalloc(points->count, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
 	if (!check || !table->slots)
 		err = -ENOMEM;
 	for (i = 0; !err && i < points->count; i++)
@@ -151,7 +151,7 @@ struct fkt_point_table *fkt_point_table_get(u64 user, const struct fkt_instrumen
 
 	if (copy_from_user(&points, u64_to_user_ptr(user), sizeof(points)))
 		return ERR_PTR(-EFAULT);
-	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
 	err = fill(table, &points, instruments);

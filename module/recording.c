@@ -26,6 +26,8 @@
 #include "wake.h"
 #include "write.h"
 
+#define ARM_WAIT (5 * HZ) /* how long a start or an exchange waits while places are armed or disarmed */
+
 struct fkt_recording fkt_recording = {
 	.lock = __MUTEX_INITIALIZER(fkt_recording.lock),
 	.pid_lock = __SPIN_LOCK_UNLOCKED(fkt_recording.pid_lock),
@@ -33,6 +35,7 @@ struct fkt_recording fkt_recording = {
 	.ready = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.ready),
 	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.readers),
 	.awake = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.awake),
+	.armed = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.armed),
 	.drain.changed = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.drain.changed),
 	.drain.writeout.inherited = LIST_HEAD_INIT(fkt_recording.drain.writeout.inherited),
 	.writeback.wait = __WAIT_QUEUE_HEAD_INITIALIZER(fkt_recording.writeback.wait),
@@ -43,7 +46,7 @@ struct fkt_recording fkt_recording = {
 	.fetch.reading = LIST_HEAD_INIT(fkt_recording.fetch.reading),
 	.fetch.handed = LIST_HEAD_INIT(fkt_recording.fetch.handed),
 	.fetch.mark_lock = __SPIN_LOCK_UNLOCKED(fkt_recording.fetch.mark_lock),
-	.lent.pages = XARRAY_INIT(fkt_recording.lent.pages, XA_FLAGS_ALLOC),
+	.lent.pages = XARRAY_INIT(fkt_recording.lent.pages, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT),
 };
 
 /* Changed under the lock. Read by probes without a lock. */
@@ -84,6 +87,36 @@ int fkt_recording_lock_awake(struct fkt_recording *rec)
 		err = fkt_recording_wait_awake(rec) ?: fkt_recording_lock_now(rec);
 	while (err == -EAGAIN);
 	return err;
+}
+
+/*
+ * As fkt_recording_lock_awake(), at a time when nobody arms or disarms places without the lock. The caller may then set
+ * `arming`, and ends that by fkt_recording_armed(). -EBUSY: somebody does so for long.
+ */
+int fkt_recording_lock_to_arm(struct fkt_recording *rec)
+{
+	long left = ARM_WAIT;
+
+	for (;;) {
+		int err = fkt_recording_lock_awake(rec);
+
+		if (err || !rec->arming)
+			return err;
+		mutex_unlock(&rec->lock);
+		left = wait_event_freezable_timeout(rec->armed, !READ_ONCE(rec->arming), left);
+		if (left <= 0)
+			return left ? left : -EBUSY;
+	}
+}
+
+/* Called without the lock. */
+void fkt_recording_armed(struct fkt_recording *rec)
+{
+	mutex_lock(&rec->lock);
+	/* Read without the lock by those who wait for it, and look again with the lock. */
+	WRITE_ONCE(rec->arming, false);
+	mutex_unlock(&rec->lock);
+	wake_up_all(&rec->armed);
 }
 
 /* ---- without the lock ---- */

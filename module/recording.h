@@ -13,6 +13,7 @@
 #include <linux/notifier.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -26,18 +27,31 @@ struct fkt_instrument_table;
 struct pid;
 
 struct fkt_recording {
-	/* protects all fields below; never held while waiting for the output or accessing user memory */
+	/*
+	 * Protects all fields below. Never held while waiting for the output, accessing user memory, or waiting for
+	 * another process's memory map; but for as long as the kernel takes to arm or to disarm hundreds of functions
+	 * or instructions (seconds), or to get memory, and for up to a second in which a free page is waited for
+	 * (define.c).
+	 */
 	struct mutex lock;
 	enum fkt_state state; /* written under the lock, except RECORDING -> STOPPING */
 	bool begun; /* in state RECORDING: the hooks are on, and probes write */
 	atomic_t openers; /* number of open files */
 	struct file *owner;
 	struct pid *recorder; /* changes under pid_lock as well */
+	kuid_t uid; /* of the owner, also when it has closed its file */
 	spinlock_t pid_lock;
 	bool draining; /* the hooks are off, and the drain was told to end */
 	bool orphan; /* the owner has closed its file, and pages have to be written: `reap` does the rest */
 	struct work_struct reap; /* finishes a recording whose owner has closed its file (capture.c) */
 	wait_queue_head_t reaped;
+	/*
+	 * Places in user programs are being armed or disarmed, without the lock: meanwhile nobody else starts or
+	 * exchanges, and the recording does not stop.
+	 */
+	bool arming;
+	wait_queue_head_t armed; /* waiters for the end of `arming` */
+	struct work_struct disarm; /* disarms them after the end (capture.c) */
 	struct work_struct quicken; /* lets functions be recorded quickly after a begin by a hit (capture.c) */
 	wait_queue_head_t ready; /* waiters of FKT_WAITREADY */
 	wait_queue_head_t readers; /* tasks that wait in poll, splice or read for pages, or for the end */
@@ -120,6 +134,8 @@ static inline bool fkt_recording_goes_on(const struct fkt_recording *rec, const 
 int fkt_recording_wait_awake(struct fkt_recording *rec);
 int fkt_recording_lock_now(struct fkt_recording *rec);
 int fkt_recording_lock_awake(struct fkt_recording *rec);
+int fkt_recording_lock_to_arm(struct fkt_recording *rec);
+void fkt_recording_armed(struct fkt_recording *rec);
 struct fkt_instrument_table *fkt_recording_instruments(const struct fkt_recording *rec);
 enum fkt_state fkt_recording_state(const struct fkt_recording *rec);
 bool fkt_recording_begun(const struct fkt_recording *rec);

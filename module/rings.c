@@ -198,11 +198,11 @@ void fkt_rings_free(void)
 }
 
 /* Applies this opener's settings to the next recording: frees the kept pages if it needs other ones. */
-void fkt_rings_configure(const struct fkt_opener *opener)
+void fkt_rings_configure(const struct fkt_opener *opener, u32 payer)
 {
-	if (!fkt_pool_suits(opener))
+	if (!fkt_pool_suits(opener, payer))
 		fkt_rings_free();
-	fkt_pool_configure(opener);
+	fkt_pool_configure(opener, payer);
 }
 
 static int start_ring(unsigned int cpu)
@@ -218,14 +218,14 @@ static int start_ring(unsigned int cpu)
 		return err;
 	c->lowest_free = c->pool.count;
 	slots = roundup_pow_of_two(max(c->pool.count, 2 * c->pool.wanted)); /* room for extra pages */
-	c->pages = kvcalloc(slots, sizeof(*c->pages), GFP_KERNEL);
+	c->pages = kvcalloc(slots, sizeof(*c->pages), GFP_KERNEL_ACCOUNT);
 	if (!c->pages)
 		return -ENOMEM;
 	/*
 	 * Not fkt_ring_init(): a CPU that is coming up has no events in its ring, but its count of lost
 	 * events must stay.
 	 */
-	c->ring->slots = kvcalloc(slots, sizeof(*c->ring->slots), GFP_KERNEL);
+	c->ring->slots = kvcalloc(slots, sizeof(*c->ring->slots), GFP_KERNEL_ACCOUNT);
 	if (!c->ring->slots) {
 		kvfree(c->pages);
 		c->pages = NULL;

@@ -9,7 +9,7 @@ struct fkt_opener;
 
 int fkt_rings_init(void);
 void fkt_rings_exit(void);
-void fkt_rings_configure(const struct fkt_opener *opener);
+void fkt_rings_configure(const struct fkt_opener *opener, u32 payer);
 void fkt_rings_free(void);
 int fkt_rings_start(u64 recording, bool stop_when_full);
 void fkt_rings_close(void);

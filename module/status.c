@@ -51,7 +51,6 @@ static void add_ring(struct fkt_status *status, unsigned int cpu)
 		status->pages_free += fkt_ring_free(c->ring);
 		status->cpus_paused += fkt_ring_in_gap(READ_ONCE(c->ring->word));
 	}
-	status->cpus = cpu + 1;
 }
 
 /*
@@ -75,18 +74,18 @@ static u32 page_bytes_of(const struct file *file, u32 state)
 	return state == FKT_IDLE ? fkt_pow_page_bytes(opener->pow) : fkt_rings_page_bytes();
 }
 
-/* FKT_STATUS. */
-void fkt_status(struct fkt_recording *rec, const struct file *file, struct fkt_status *status)
+/* Lockless: if another user's recording begins meanwhile, the counts are of its first moment. */
+static bool may_count(const struct fkt_recording *rec, const struct file *file)
+{
+	return fkt_access_counts(file, READ_ONCE(rec->uid));
+}
+
+static void add_counts(struct fkt_recording *rec, struct fkt_status *status)
 {
 	unsigned int cpu;
 
-	memset(status, 0, sizeof(*status));
-	fkt_recording_fill_status(rec, status);
-	status->missing = fkt_attach_missing();
 	status->missed = fkt_attach_missed();
 	status->lowest_stack = fkt_lowest_stack();
-	status->flags = flags_of(file) | (fkt_recording_waits(rec) ? FKT_STATUS_WAITS : 0);
-	status->page_bytes = page_bytes_of(file, status->state);
 	status->lowest_free = U32_MAX;
 	for_each_possible_cpu(cpu)
 		add_ring(status, cpu);
@@ -95,6 +94,19 @@ void fkt_status(struct fkt_recording *rec, const struct file *file, struct fkt_s
 	status->bytes_written = status->pages_written * status->page_bytes;
 	fkt_drain_status(rec, status);
 	fkt_self_status(status);
+}
+
+/* FKT_STATUS. */
+void fkt_status(struct fkt_recording *rec, const struct file *file, struct fkt_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	fkt_recording_fill_status(rec, status);
+	status->missing = fkt_attach_missing();
+	status->flags = flags_of(file) | (fkt_recording_waits(rec) ? FKT_STATUS_WAITS : 0);
+	status->page_bytes = page_bytes_of(file, status->state);
+	status->cpus = nr_cpu_ids;
+	if (may_count(rec, file))
+		add_counts(rec, status);
 }
 
 static void add_gap(struct fkt_recording *rec, struct fkt_cpu_status *status, struct fkt_cpu *c)
@@ -123,7 +135,7 @@ static void add_gap(struct fkt_recording *rec, struct fkt_cpu_status *status, st
 }
 
 /* FKT_CPU_STATUS. */
-int fkt_cpu_status(struct fkt_recording *rec, struct fkt_cpu_status *status)
+int fkt_cpu_status(struct fkt_recording *rec, const struct file *file, struct fkt_cpu_status *status)
 {
 	struct fkt_cpu *c;
 	u32 cpu = status->cpu;
@@ -134,7 +146,7 @@ int fkt_cpu_status(struct fkt_recording *rec, struct fkt_cpu_status *status)
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	memset(status, 0, sizeof(*status));
 	status->cpu = cpu;
-	if (!cpu_possible(cpu))
+	if (!cpu_possible(cpu) || !may_count(rec, file))
 		return 0;
 	c = per_cpu_ptr(&fkt_cpus, cpu);
 	status->events = fkt_ring_events(cpu);
@@ -182,7 +194,7 @@ int fkt_status_index(struct fkt_recording *rec, const struct file *file, const s
 	u32 done = 0, n;
 	int err;
 
-	part = kmalloc_array(PART, sizeof(*part), GFP_KERNEL);
+	part = kmalloc_array(PART, sizeof(*part), GFP_KERNEL_ACCOUNT);
 	if (!part)
 		return -ENOMEM;
 	do {

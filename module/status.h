@@ -13,7 +13,7 @@ struct fkt_results;
 struct fkt_status;
 
 void fkt_status(struct fkt_recording *rec, const struct file *file, struct fkt_status *status);
-int fkt_cpu_status(struct fkt_recording *rec, struct fkt_cpu_status *status);
+int fkt_cpu_status(struct fkt_recording *rec, const struct file *file, struct fkt_cpu_status *status);
 int fkt_status_index(struct fkt_recording *rec, const struct file *file, const struct fkt_index *request);
 int fkt_status_hit_counts(struct fkt_recording *rec, const struct file *owner, struct fkt_hit_counts *counts);
 int fkt_status_results(struct fkt_recording *rec, const struct file *file, struct fkt_results *results,

@@ -147,12 +147,15 @@ int fkt_steer_set_pow(struct fkt_recording *rec, struct file *file, u32 pow)
 	return err;
 }
 
-/* FKT_SETTRYDMA, likewise. */
+/* FKT_SETTRYDMA, likewise. -EPERM: see access.c. */
 int fkt_steer_set_dma(struct fkt_recording *rec, struct file *file, u32 low)
 {
 	struct fkt_opener *opener = file->private_data;
-	int err = fkt_recording_lock(rec);
+	int err;
 
+	if (low && !fkt_access_low(file))
+		return -EPERM;
+	err = fkt_recording_lock(rec);
 	if (err)
 		return err;
 	if (rec->state != FKT_IDLE)

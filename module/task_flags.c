@@ -28,7 +28,7 @@ int fkt_task_flags_make(u32 threads)
 
 	if (threads < 2 || fkt_task_flags.of_thread)
 		return 0;
-	made = __vmalloc(threads, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	made = __vmalloc(threads, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!made)
 		return -ENOMEM;
 	fkt_task_flags.of_thread = made;

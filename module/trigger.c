@@ -70,7 +70,7 @@ int fkt_trigger_start(struct fkt_condition *condition)
 		return 0;
 	if (fkt_condition_tests(condition, FKT_CONDITION_DURATION) && condition->tids) {
 		trigger.entered = __vmalloc(array_size(condition->tids, sizeof(*trigger.entered)),
-					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+					 GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 		if (!trigger.entered) {
 			kvfree(condition);
 			return -ENOMEM;

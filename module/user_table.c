@@ -121,7 +121,7 @@ static int take_pair(struct making *making, struct pair *pair, size_t *offset, s
 
 static int take_pairs(struct making *making)
 {
-	struct fkt_program_check *check = kmalloc(sizeof(*check), GFP_KERNEL);
+	struct fkt_program_check *check = kmalloc(sizeof(*check), GFP_KERNEL_ACCOUNT);
 	size_t offset = 0;
 	int err = check ? 0 : -ENOMEM;
 	u32 i;
@@ -161,8 +161,8 @@ static int fill(struct fkt_user_table *table, const struct fkt_users *users,
 	making.places = vmemdup_user(u64_to_user_ptr(users->places), array_size(users->count, sizeof(*making.places)));
 	if (IS_ERR(making.places))
 		return PTR_ERR(making.places);
-	making.pairs = kvcalloc(users->program_count, sizeof(*making.pairs), GFP_KERNEL);
-	table->slots = kvcalloc(users->count, sizeof(*table->slots), GFP_KERNEL);
+	making.pairs = kvcalloc(users->program_count, sizeof(*making.pairs), GFP_KERNEL_ACCOUNT);
+	table->slots = kvcalloc(users->count, sizeof(*table->slots), GFP_KERNEL_ACCOUNT);
 	if (making.pairs && table->slots)
 		err = make(&making);
 	kvfree(making.pairs);
@@ -182,7 +182,7 @@ struct fkt_user_table *fkt_user_table_get(u64 user, const struct fkt_instrument_
 
 	if (copy_from_user(&users, u64_to_user_ptr(user), sizeof(users)))
 		return ERR_PTR(-EFAULT);
-	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	table = kzalloc(sizeof(*table), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return ERR_PTR(-ENOMEM);
 	err = fill(table, &users, instruments);

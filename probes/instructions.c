@@ -129,7 +129,7 @@ static int register_one(const struct fkt_call_table *table, unsigned long addres
 
 	if (!slot || !fkt_record_calls_stays(address))
 		return -EINVAL;
-	probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+	probe = kzalloc(sizeof(*probe), GFP_KERNEL_ACCOUNT);
 	if (!probe)
 		return -ENOMEM;
 	probe->address = address;
@@ -179,7 +179,7 @@ static void unregister_all(struct list_head *gone)
 
 	list_for_each_entry(probe, gone, list)
 		n++;
-	registered = kvmalloc_array(n, sizeof(*registered), GFP_KERNEL);
+	registered = kvmalloc_array(n, sizeof(*registered), GFP_KERNEL_ACCOUNT);
 	n = 0;
 	/* One wait for all kprobes. */
 	list_for_each_entry(probe, gone, list) {

@@ -106,7 +106,7 @@ static int attach(struct tracepoint *tracepoint, struct fkt_point_slot *slot)
 	/* The compiler may duplicate code, and with it the entry in the list of tracepoints. */
 	if (is_attached(tracepoint, slot))
 		return 0;
-	one = kmalloc(sizeof(*one), GFP_KERNEL);
+	one = kmalloc(sizeof(*one), GFP_KERNEL_ACCOUNT);
 	if (!one)
 		return -ENOMEM;
 	err = tracepoint_probe_register(tracepoint, probe_hit, slot);
@@ -358,7 +358,7 @@ long fkt_module_probes_give(const struct file *file, struct fkt_probe_list __use
 		return -EFAULT;
 	if (want.bytes > FKT_PROBE_LIST_BYTES)
 		return -EINVAL;
-	list = kzalloc(sizeof(*list), GFP_KERNEL);
+	list = kzalloc(sizeof(*list), GFP_KERNEL_ACCOUNT);
 	if (!list)
 		return -ENOMEM;
 	err = give(list, &want, arg);

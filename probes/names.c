@@ -262,7 +262,7 @@ u64 fkt_file_number(u64 pointer, u32 kind)
 int fkt_names_begin(void)
 {
 	if (!names)
-		names = alloc_percpu(struct names);
+		names = alloc_percpu_gfp(struct names, GFP_KERNEL_ACCOUNT);
 	return names ? 0 : -ENOMEM;
 }
 

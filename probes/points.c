@@ -379,12 +379,12 @@ static struct hook *find_hook(const struct fkt_point_slot *slot)
 
 static int make_hook(const struct fkt_point_slot *slot)
 {
-	struct hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+	struct hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL_ACCOUNT);
 	int number, err;
 
 	if (!hook)
 		return -ENOMEM;
-	number = ida_alloc_max(&numbers, HOOKS_MOST - 1, GFP_KERNEL);
+	number = ida_alloc_max(&numbers, HOOKS_MOST - 1, GFP_KERNEL_ACCOUNT);
 	if (number < 0) {
 		kfree(hook);
 		return number;
@@ -407,7 +407,7 @@ static int hook_all(void)
 	int err = 0;
 	u32 i;
 
-	arming->of_hook = kvcalloc(HOOKS_MOST, sizeof(*arming->of_hook), GFP_KERNEL);
+	arming->of_hook = kvcalloc(HOOKS_MOST, sizeof(*arming->of_hook), GFP_KERNEL_ACCOUNT);
 	if (!arming->of_hook)
 		return -ENOMEM;
 	list_for_each_entry(hook, &hooks, list)

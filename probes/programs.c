@@ -18,7 +18,7 @@ int fkt_scratch_records_get(void)
 
 	if (records)
 		return 0;
-	records = __alloc_percpu(FKT_HITS_DEEP * FKT_RECORD_BYTES, sizeof(u64));
+	records = __alloc_percpu_gfp(FKT_HITS_DEEP * FKT_RECORD_BYTES, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!records)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {

@@ -91,13 +91,13 @@ static int register_probe(u32 number, unsigned long *functions, u64 *refused)
 static int register_all(const struct fkt_call_table *table, u64 *refused)
 {
 	const unsigned long *from = table->functions + table->count - table->by_probe;
-	unsigned long *functions = kvmalloc_array(table->by_probe, sizeof(*functions), GFP_KERNEL);
+	unsigned long *functions = kvmalloc_array(table->by_probe, sizeof(*functions), GFP_KERNEL_ACCOUNT);
 	int err = 0;
 	u32 i;
 
 	/* There are not more instruments than functions. */
-	probes = kvcalloc(table->by_probe, sizeof(*probes), GFP_KERNEL);
-	probed = kvcalloc(table->by_probe, sizeof(*probed), GFP_KERNEL);
+	probes = kvcalloc(table->by_probe, sizeof(*probes), GFP_KERNEL_ACCOUNT);
+	probed = kvcalloc(table->by_probe, sizeof(*probed), GFP_KERNEL_ACCOUNT);
 	if (!functions || !probes || !probed)
 		err = -ENOMEM;
 	for (i = 0; !err && i < table->by_probe; i++) {

@@ -92,7 +92,7 @@ int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused)
 
 	if (!table->by_probe)
 		return 0;
-	probes = kvcalloc(table->by_probe, sizeof(*probes), GFP_KERNEL);
+	probes = kvcalloc(table->by_probe, sizeof(*probes), GFP_KERNEL_ACCOUNT);
 	if (!probes)
 		return -ENOMEM;
 	probe_count = table->by_probe;
@@ -111,7 +111,7 @@ int fkt_return_probes_begin(const struct fkt_call_table *table, u64 *refused)
 
 static void end_registered(void)
 {
-	struct kretprobe **registered = kvmalloc_array(probe_count, sizeof(*registered), GFP_KERNEL);
+	struct kretprobe **registered = kvmalloc_array(probe_count, sizeof(*registered), GFP_KERNEL_ACCOUNT);
 	u32 i, n = 0;
 
 	/* One wait for all kretprobes. */

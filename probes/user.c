@@ -25,12 +25,12 @@
 #include "user_probe.h"
 #include "user_table.h"
 
-/* All three are protected by the recording's lock. */
+/* All three are protected by fkt_recording.arming: only the one who has set it uses them. */
 static LIST_HEAD(probes);
 static DECLARE_BITMAP(used, FKT_USER_PROBES); /* values of probe.at */
 static u64 probes_made; /* since the module was loaded */
 
-/* Callers of the functions below must hold the recording's lock. */
+/* Callers of the functions below must have set fkt_recording.arming, and hold no lock: they may have to wait for ever. */
 
 static bool has_hits_of(const struct fkt_user_probe *probe, const struct fkt_user_slot *slot)
 {
@@ -57,7 +57,7 @@ static void free_probe(struct fkt_user_probe *probe)
 
 static struct fkt_user_probe *make_probe(const struct fkt_user_slot *slot, u32 at)
 {
-	struct fkt_user_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+	struct fkt_user_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL_ACCOUNT);
 
 	if (!probe)
 		return NULL;
@@ -129,7 +129,7 @@ int fkt_record_users_arm(struct fkt_user_table *table, u64 *refused)
 
 	if (!table)
 		return 0;
-	table->of_probe = kvcalloc(FKT_USER_PROBES, sizeof(*table->of_probe), GFP_KERNEL);
+	table->of_probe = kvcalloc(FKT_USER_PROBES, sizeof(*table->of_probe), GFP_KERNEL_ACCOUNT);
 	if (!table->of_probe)
 		return -ENOMEM;
 	for (i = 0; i < table->count; i++) {
@@ -182,8 +182,14 @@ void fkt_record_users_disarm(const struct fkt_user_table *table)
 	unregister_all(&gone);
 }
 
-/* Removes all uprobes. When this returns, no hit is being recorded. */
+/* Removes all uprobes. When this returns, no handler of theirs runs. */
 void fkt_record_users_end(void)
 {
 	fkt_record_users_disarm(NULL);
+}
+
+/* Returns whether there are uprobes. Caller must hold the recording's lock, and nobody has set `arming`. */
+bool fkt_record_users_armed(void)
+{
+	return !list_empty(&probes);
 }

@@ -10,5 +10,6 @@ struct fkt_user_table;
 int fkt_record_users_arm(struct fkt_user_table *table, u64 *refused);
 void fkt_record_users_disarm(const struct fkt_user_table *table);
 void fkt_record_users_end(void);
+bool fkt_record_users_armed(void);
 
 #endif /* FKT_PROBES_USER_H */

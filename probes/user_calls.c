@@ -62,7 +62,7 @@ struct thread {
 	bool hides; /* the thread is in a system call uretprobe whose entry was not recorded */
 };
 
-/* NULL: no instrument needs it. Changed under the recording's lock: set before the first uprobe that needs it. */
+/* NULL: no instrument needs it. Changed under the recording's lock: set before a table that needs it is in force. */
 static struct thread *threads;
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_user_calls);
@@ -74,7 +74,7 @@ int fkt_user_calls_make(bool are_wanted)
 
 	if (!are_wanted || threads)
 		return 0;
-	made = kvcalloc(THREADS, sizeof(*made), GFP_KERNEL);
+	made = kvcalloc(THREADS, sizeof(*made), GFP_KERNEL_ACCOUNT);
 	if (!made)
 		return -ENOMEM;
 	/* A probe that finds the table finds it empty. */
@@ -83,7 +83,7 @@ int fkt_user_calls_make(bool are_wanted)
 	return 0;
 }
 
-/* Called under the recording's lock, when no probe runs any more. */
+/* Called under the recording's lock, when no probe and no handler of a uprobe runs any more. */
 void fkt_user_calls_free(void)
 {
 	struct thread *all = threads;

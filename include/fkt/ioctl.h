@@ -484,7 +484,7 @@ struct fkt_fired {
  * sixteenth of the memory for all CPUs together, without CAP_PERFMON.
  */
 #define FKT_SETINITPOWPAGES _IOW(FKT_IOC, 1, __u32)
-/* Non-zero: allocate pages below 4 GiB. */
+/* Non-zero: allocate pages below 4 GiB. EPERM: without CAP_PERFMON. */
 #define FKT_SETTRYDMA _IOW(FKT_IOC, 2, __u32)
 /* Frees the pages kept between recordings; EBUSY while recording. The last close(2) frees them too. */
 #define FKT_FREEBUFFER _IO(FKT_IOC, 3)
@@ -499,16 +499,20 @@ struct fkt_fired {
 #define FKT_SETMASK _IOW(FKT_IOC, 7, __u64)
 
 /*
- * FKT_START: EBUSY if another open file records. Without FKT_STATUS_ALL: EACCES for filters other than JOIN and
- * PROCESS, and for a process that ptrace(2) would refuse. EPERM: the kernel is locked down; or start.instruments
- * without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there is no such tracepoint. With calls and entries also:
- * ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT, none of the functions may be traced; ENODEV, ftrace
- * is off. With calls: EOPNOTSUPP, the clock is not the TSC. With probes: EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no
- * module has registered the handler of an instrument.
+ * FKT_START: EBUSY if another open file records, or if places in user programs are being armed or disarmed for long.
+ * Without FKT_STATUS_ALL: EACCES for filters other than JOIN and PROCESS, and for a process that ptrace(2) would refuse.
+ * EPERM: the kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there is no
+ * such tracepoint. With calls and entries also: ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT, none of
+ * the functions may be traced; ENODEV, ftrace is off. With calls: EOPNOTSUPP, the clock is not the TSC. With probes:
+ * EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no module has registered the handler of an instrument.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */
 #define FKT_STOP _IO(FKT_IOC, 17)
+/*
+ * Of any recording, and of the last one until the next one starts. Without FKT_STATUS_ALL all counts of another user's
+ * recording are 0; likewise in FKT_CPU_STATUS.
+ */
 #define FKT_STATUS _IOR(FKT_IOC, 18, struct fkt_status)
 #define FKT_CPU_STATUS _IOWR(FKT_IOC, 19, struct fkt_cpu_status)
 #define FKT_GET_ABI _IOR(FKT_IOC, 20, __u32)

@@ -5,6 +5,8 @@
  *
  *   access_rules start none|no-self|join|PID   starts and ends a recording with that filter: "started"
  *   access_rules pow N      FKT_SETINITPOWPAGES: "set"
+ *   access_rules low        FKT_SETTRYDMA: "set"
+ *   access_rules counts     the present recording's counts, of FKT_STATUS and FKT_CPU_STATUS: a sum
  *   access_rules keep N     records with 1 << N frames per CPU, and leaves freeing them to the last close: "kept"
  *   access_rules apart      settings of one open file must not apply to another: frames of a CPU's ring
  *   access_rules joins      FKT_JOIN by two processes before either makes a call: bytes of each
@@ -92,6 +94,25 @@ static int apart(void)
 	must(start(other, FKT_FILTER_NONE, 0), "FKT_START");
 	must(ioctl(other, FKT_STATUS, &status), "FKT_STATUS");
 	printf("%ld\n", (long)status.pages_total * status.page_bytes / 4096 / cpus);
+	return 0;
+}
+
+static int counts(void)
+{
+	int device = open_device();
+	struct fkt_status all;
+	__u64 sum;
+
+	must(ioctl(device, FKT_STATUS, &all), "FKT_STATUS");
+	sum = all.events + all.lost + all.discarded + all.pages_written + all.bytes_written + all.pages_free +
+	      all.wakeups + all.drain_ns + all.sampled_bytes + all.lowest_free;
+	for (__u32 cpu = 0; cpu < all.cpus; cpu++) {
+		struct fkt_cpu_status one = { .cpu = cpu };
+
+		must(ioctl(device, FKT_CPU_STATUS, &one), "FKT_CPU_STATUS");
+		sum += one.events + one.pages_free + one.lost + one.discarded + one.pages_written;
+	}
+	printf("%llu\n", (unsigned long long)sum);
 	return 0;
 }
 
@@ -241,6 +262,10 @@ int main(int argc, char **argv)
 		return say(ioctl(open_device(), FKT_SETINITPOWPAGES, &pow), "set");
 	if (!strcmp(what, "keep") && argc == 3)
 		return keep(pow);
+	if (!strcmp(what, "low"))
+		return say(ioctl(open_device(), FKT_SETTRYDMA, &(__u32){ 1 }), "set");
+	if (!strcmp(what, "counts"))
+		return counts();
 	if (!strcmp(what, "apart"))
 		return apart();
 	if (!strcmp(what, "joins"))
