@@ -92,7 +92,6 @@
 	.if \task
 	/* The task was switched out between the two reads, and perhaps moved to another CPU: reads both again. */
 .Lagain\@:
-	CALLER_AT (16+8*\shared+\kept)
 	movq	%r11, 8+8*\shared(%rsp)
 	jmp	.Lclock\@
 	.endif

@@ -12,6 +12,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/module.h>
+#include <asm/ibt.h>
 
 #include "../../../calls/calls.h"
 #include "../../../module/compat.h"
@@ -29,6 +30,7 @@ void override_return(void);
 asm(".pushsection .text\n"
     ".type override_return, @function\n"
     "override_return:\n\t"
+    ASM_ENDBR
     ASM_RET
     ".size override_return, . - override_return\n"
     ".popsection\n");
