@@ -187,7 +187,7 @@ class Recording {
   }
 
   TraceBuilder builder_;
-  Bytes file_;
+  fkt::test::Bytes file_;
 };
 
 constexpr std::uint64_t kDisk = 8 << 20 | 1, kPartition = 8 << 20 | 2;
