@@ -255,7 +255,7 @@ std::vector<std::string> Btf::members(TypeId structure) const {
 }
 
 TypeId Btf::enumeration(const std::string& name) const {
-  for (const std::uint32_t kind : {BTF_KIND_ENUM, BTF_KIND_ENUM64}) {
+  for (const std::uint32_t kind : {std::uint32_t{BTF_KIND_ENUM}, std::uint32_t{BTF_KIND_ENUM64}}) {
     const std::int32_t found = btf__find_by_name_kind(data_.get(), name.c_str(), kind);
     if (found > 0) return static_cast<TypeId>(found);
   }

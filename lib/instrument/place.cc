@@ -189,7 +189,8 @@ class PlaceParser {
         at++;
       } else if (kWithBackslash.find(c) != kWithBackslash.npos && c != ':' && c != '!') {
         return at_column(piece.column + at, in_quotes({&c, 1}) + " in the name of " + what() +
-                                                " is written " + in_quotes({kBackslash, c}));
+                                                " is written " +
+                                                in_quotes(std::string{kBackslash, c}));
       }
     }
     return Done{};
