@@ -351,7 +351,6 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
 // A slice, or an event: that has no kind.
 json Api::occurrence_json(const Occurrence& occurrence) const {
   if (occurrence.event == 0) return slice_json(occurrence.slice);
-  const Timeline& timeline = model_.timeline();
   const EventType* event = model_.trace().info().catalogue.find(occurrence.event);
   const Slice& at = occurrence.slice;
   json out = {{"name", event != nullptr ? event->name : ""},
