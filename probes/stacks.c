@@ -147,7 +147,8 @@ static u32 take_user(const struct fkt_stack_place *place, u64 *frames)
 	const bool has_returned = place->user && place->first != regs->ip;
 	u64 at = regs->bp, next, caller;
 
-	if (fkt_level() != FKT_LEVEL_TASK || current->flags & PF_KTHREAD || !current->mm || !user_mode(regs))
+	if (fkt_level() != FKT_LEVEL_TASK || current->flags & PF_KTHREAD || !current->mm ||
+	    !user_mode((struct pt_regs *)regs))
 		return 0;
 	frames[walk.n++] = place->user ? place->first : regs->ip;
 	walk.knows_returns = place->user && (!has_returned || FKT_RETURNS_ARE_LISTED);
