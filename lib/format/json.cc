@@ -34,9 +34,9 @@ nlohmann::json parse_json(std::string_view text) {
   return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-std::string dump_json(const nlohmann::json& json, int indent) {
+std::string dump_json(const nlohmann::json& json) {
   TextWriter out;
-  out.json_text(json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace));
+  out.json_text(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   return out.take();
 }
 

@@ -18,8 +18,8 @@ struct HitResults;
 // than any section does: writing such a value would recurse too deeply.
 nlohmann::json parse_json(std::string_view text);
 // Returns JSON text that a terminal may be given, in which bytes that are no UTF-8 are replaced by
-// U+FFFD. indent: of nested lines; -1: all on one line.
-std::string dump_json(const nlohmann::json& json, int indent = -1);
+// U+FFFD.
+std::string dump_json(const nlohmann::json& json);
 
 // The values of all clocks at one moment, as the members "start" and "end" of sections hold them.
 nlohmann::json clock_pair_json(const fkt_clocks& clocks);

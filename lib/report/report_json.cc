@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lib/format/json.h"
 #include "lib/report/hit_report.h"
 #include "lib/report/report_head.h"
 #include "lib/report/report_tables.h"
@@ -157,14 +156,22 @@ Json ReportJson::load() const {
   return object;
 }
 
+// Names may hold bytes that are no UTF-8; these are replaced.
+std::string lines(const Json& json) {
+  TextWriter out;
+  out.json_text(json.dump(1, ' ', false, Json::error_handler_t::replace));
+  out.put('\n');
+  return out.take();
+}
+
 }  // namespace
 
 std::string report_json(const Summary& summary, const Analysis& analysis, const TimeFormat& time) {
-  return dump_json(ReportJson(summary, analysis, time).object(), 1) + '\n';
+  return lines(ReportJson(summary, analysis, time).object());
 }
 
 std::string counts_json(const std::vector<Summary::Count>& counts) {
-  return dump_json(rows(counts_table(counts), TimeFormat()), 1) + '\n';
+  return lines(rows(counts_table(counts), TimeFormat()));
 }
 
 }  // namespace fkt
