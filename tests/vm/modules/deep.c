@@ -59,8 +59,14 @@ static unsigned long lowest;
 
 static noinline u64 descend_barely(unsigned int more)
 {
+	u64 sum = 0;
+
 	lowest = current_stack_pointer;
-	return more ? descend_barely(more - 1) + more : 0;
+	if (more)
+		sum = descend_barely(more - 1);
+	/* So that the compiler makes no loop of it. */
+	OPTIMIZER_HIDE_VAR(sum);
+	return sum + more;
 }
 
 static u64 notrace sum_to(u64 n)
