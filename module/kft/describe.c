@@ -4,13 +4,15 @@
  * without their addresses, so it says nothing of functions that share a name with another one, selected or not.
  */
 
+#include <linux/fs.h>
+#include <linux/fs_struct.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
-#include <linux/kernel_read_file.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
@@ -129,6 +131,61 @@ static void see_function(void *data, const char *name, const struct fkt_kft_prot
 	}
 }
 
+/* Opens a file by its path outside of all containers, as the kernel does for firmware. */
+static struct file *open_path(const char *path)
+{
+	struct path root;
+	struct file *file;
+
+	task_lock(&init_task);
+	get_fs_root(init_task.fs, &root);
+	task_unlock(&init_task);
+	file = file_open_root(&root, path, O_RDONLY, 0);
+	path_put(&root);
+	return file;
+}
+
+/* Returns what vfree() takes, and sets its bytes; NULL: the file cannot be read; or an ERR_PTR of -ENOMEM. */
+static void *read_whole(struct file *file, size_t *bytes)
+{
+	loff_t size = i_size_read(file_inode(file)), at = 0;
+	ssize_t got = 1;
+	void *data;
+
+	if (!S_ISREG(file_inode(file)->i_mode) || size <= 0 || size > MODULE_MOST)
+		return NULL;
+	data = __vmalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!data)
+		return ERR_PTR(-ENOMEM);
+	/* A file of sysfs gives a page at a time. */
+	while (at < size && got > 0)
+		got = kernel_read(file, data + at, size - at, &at);
+	*bytes = size;
+	if (at == size)
+		return data;
+	vfree(data);
+	return NULL;
+}
+
+/*
+ * Returns the description, as read_whole(). Not by kernel_read_file(), which asks security modules about what the kernel will
+ * execute or obey.
+ */
+static void *read_description(const struct module *module, size_t *bytes)
+{
+	char path[sizeof(FOLDER) + MODULE_NAME_LEN];
+	struct file *file;
+	void *data;
+
+	scnprintf(path, sizeof(path), FOLDER "%s", module->name);
+	file = open_path(path);
+	if (IS_ERR(file))
+		return PTR_ERR(file) == -ENOMEM ? ERR_CAST(file) : NULL;
+	data = read_whole(file, bytes);
+	fput(file);
+	return data;
+}
+
 /*
  * Searches the description of the module for its functions. It is the copy that the kernel made: that in the module
  * (btf_data) is freed while the module is being loaded. Without a description none of them is marked.
@@ -137,16 +194,13 @@ static int describe_module(const struct name_index *index, const struct fkt_kft_
 			   const struct module *module)
 {
 	struct looking looking = { index, module };
-	char path[sizeof(FOLDER) + MODULE_NAME_LEN];
 	struct fkt_kft_types types;
-	void *btf = NULL;
-	ssize_t bytes;
+	size_t bytes;
+	void *btf = read_description(module, &bytes);
 	int err;
 
-	scnprintf(path, sizeof(path), FOLDER "%s", module->name);
-	bytes = kernel_read_file_from_path_initns(path, 0, &btf, MODULE_MOST, NULL, READING_UNKNOWN);
-	if (bytes < 0)
-		return bytes == -ENOMEM ? bytes : 0;
+	if (IS_ERR_OR_NULL(btf))
+		return PTR_ERR_OR_ZERO(btf);
 	err = fkt_kft_types_open(&types, btf, bytes, kernel);
 	if (!err) {
 		fkt_kft_types_functions(&types, see_function, &looking);
