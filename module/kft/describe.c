@@ -4,6 +4,7 @@
  * without their addresses, so it says nothing of functions that share a name with another one, selected or not.
  */
 
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
 #include <linux/hash.h>
