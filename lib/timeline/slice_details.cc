@@ -66,7 +66,7 @@ class EndingWake : public StateObserver {
   EndingWake(const Slice& of, SliceDetails& found) : of_(of), found_(found) {}
   void slice(const Slice&) override {}
   void wake(const Wake& wake) override {
-    if (wake.task != of_.task || wake.runs <= of_.to) return;
+    if (wake.task != of_.task || wake.runs < of_.to) return;
     done_ = true;
     if (wake.woken < of_.from || wake.woken > of_.to || found_.wake_count > 0) return;
     add(found_, {wake, found_.states[static_cast<std::size_t>(TaskState::blocked)]});

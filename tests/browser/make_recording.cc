@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // make_recording EVENTS FILE: a synthetic recording of about so many events on two CPUs: three
 // tasks, two of them threads of one process, that call, sleep, are woken and interrupted, with a
-// gap and a fork in the middle. In its first third one call is slower than all others: it sleeps
-// until a kworker, then much longer until the journal's thread, while a disk has its request.
+// gap and a fork in the middle. Early on one call is slower than all others: it sleeps until a
+// kworker, then much longer until the journal's thread, while a disk has its request.
 #include <fkt/point_hit.h>
 
 #include <array>
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
     for (const std::uint32_t cpu : {0U, 1U}) {
       at[cpu] = turn(b, cpu, cpu == 0 ? kReader : kWriter, at[cpu], i * (cpu + 1));
     }
-    if (i == turns / 3) at[0] = slowest_call(b, at[0]);
+    if (i == turns / 8) at[0] = slowest_call(b, at[0]);
     if (i == turns / 2) {
       b.event(0, at[0] + 10, FKT_E_FORK, 44, {std::uint64_t{44} | std::uint64_t{kReader} << 32});
       b.lost(1, at[1] + 100, at[1] + turns * 20, 777);

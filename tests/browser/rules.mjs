@@ -47,7 +47,7 @@ async function compareDetails(name, slice) {
 }
 
 // Names of calls, parts of them, patterns, tasks, numbers, requests, interrupts, and what is not there.
-const names = ['sys_read', 'sys_fsync', 'fsync', 'sys_*', '*e?d', 'reader', '42', 'writer', 'jbd2/vda-8', 'kworker*', 'request vda', 'request*', 'irq 14*', 'vector *', 'fork', 'nothing so', '[a-z]', 'SYS_READ'];
+const names = ['sys_read', 'sys_fsync', 'fsync', 'sys_*', '*e?d', 'reader', '42', 'writer', 'jbd2/vda-8', 'kworker*', 'request vda', 'request*', 'irq 14*', 'vector *', 'fork', 'waking', 'wak', '*switch', 'backup.img', '/backup', 'nothing so', '[a-z]', 'SYS_READ'];
 for (const name of names) {
   const whole = { name, from: begin, to: end };
   const hits = (answer) => answer.error ?? [answer.count, answer.columns];

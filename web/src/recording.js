@@ -127,26 +127,38 @@ function density(data, { from, to, cells }) {
   };
 }
 
+// Whether a text that an event has, such as a path, fits: those stand in quotes.
+const hasText = (event, texts) => [...event.matchAll(/(?<!\binstrument)="((?:[^"\\]|\\.)*)"/g)].some(([, text]) => texts.test(text));
+
 const pattern = (text) => new RegExp(`^${text.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
 
 // What a name stands for, by the rules of the server: what is called so, else what has it in its
 // name, else the texts of events.
 function meant(data, name) {
   const { types, tasks } = data.lanes;
+  const ofSlices = new Set(Object.values(types));
   const find = (text) => {
     const fits = pattern(text);
     return {
       types: new Set(Object.keys(types).filter((type) => fits.test(types[type])).map(Number)),
       tasks: new Set(Object.keys(tasks).filter((task) => !tasks[task].idle && (fits.test(tasks[task].name)
         || String(tasks[task].tid) === text || String(tasks[task].tgid) === text)).map(Number)),
+      events: new Set(data.info.names.filter((event) => fits.test(event) && !ofSlices.has(event))),
     };
   };
-  const any = (found) => found.types.size + found.tasks.size > 0;
+  const any = (found) => found.types.size + found.tasks.size + found.events.size > 0;
   let found = find(name);
   if (!any(found)) found = find(`*${name}*`);
   const texts = !any(found) || name.includes('/') ? pattern(`*${name}*`) : null;
-  if (!any(found) && !(data.events ?? []).some((event) => texts.test(event[5]))) throw new Error(`nothing here is called "${name}"`);
+  if (!any(found) && !(data.events ?? []).some((event) => hasText(event[5], texts))) throw new Error(`nothing here is called "${name}"`);
   return { ...found, texts };
+}
+
+// As meant(), for names that have durations.
+function timed(data, name) {
+  const found = meant(data, name);
+  if (found.types.size + found.tasks.size + found.events.size === 0) throw new Error(`nothing here is called "${name}"`);
+  return found;
 }
 
 const typeOf = (lane, value) => (lane.async ? lane.id : value);
@@ -159,7 +171,7 @@ function sliceIn(lane, [kind, depth, edges, number, value, inside, cpu, from, to
 // Calls use(occurrence) for each slice and event that the name stands for. Slices that were
 // combined with others are left out.
 function eachOccurrence(data, name, use) {
-  const { types, tasks, texts } = meant(data, name);
+  const { types, tasks, events, texts } = meant(data, name);
   for (const lane of data.lanes.lanes) {
     for (const cell of lane.levels[0]) {
       const [kind, , , number, value] = cell;
@@ -167,10 +179,11 @@ function eachOccurrence(data, name, use) {
       if (number === 1 && kind !== Kind.state && fits) use(sliceIn(lane, cell, data));
     }
   }
-  if (!texts) return;
+  if (!texts && events.size === 0) return;
   for (const [time, cpu, task, , , text] of data.events ?? []) {
     const { tid, name: taskName } = data.lanes.tasks[task] ?? {};
-    if (texts.test(text)) use({ from: time, to: time, cpu, task, tid, task_name: taskName ?? '', name: text });
+    const [event] = text.split(' ', 1);
+    if (events.has(event) || (texts && hasText(text, texts))) use({ from: time, to: time, cpu, task, tid, task_name: taskName ?? '', name: event });
   }
 }
 
@@ -187,12 +200,14 @@ function withTask(one, data) {
 function next(data, { name, from }) {
   let found = null;
   eachOccurrence(data, name, (one) => {
-    if (one.from >= from && (!found || one.from < found.from)) found = one;
+    const isEarlier = !found || one.from < found.from || (one.from === found.from && one.cpu < found.cpu);
+    if (one.from >= from && isEarlier) found = one;
   });
   return { name, found: found && withTask(found, data) };
 }
 
 function slowest(data, { name, most, at_least: least = 0, below = Infinity }) {
+  timed(data, name);
   const found = [];
   eachOccurrence(data, name, (one) => one.begun && one.ended && one.to - one.from >= least && one.to - one.from < below && found.push(one));
   return { name, found: found.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most).map((one) => withTask(one, data)) };
@@ -202,7 +217,7 @@ function hits(data, { name, from, to, cells }) {
   const columns = new Set();
   let count = 0;
   eachOccurrence(data, name, (one) => {
-    if (one.from < from || one.from >= to) return;
+    if (one.begun === false || one.from < from || one.from >= to) return;
     count++;
     columns.add(Math.floor(((one.from - from) / (to - from)) * cells));
   });
@@ -210,7 +225,7 @@ function hits(data, { name, from, to, cells }) {
 }
 
 function histogram(data, { name }) {
-  const { types } = meant(data, name);
+  const { types } = timed(data, name);
   const names = new Set([...types].map((type) => data.lanes.types[type]));
   const bars = new Map();
   for (const [type, bins] of data.bars) {
