@@ -114,6 +114,11 @@ struct xarray { int unused; };
 /* ---- files ---- */
 
 struct cred { int unused; };
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
 struct path { int unused; };
 
 struct inode {
