@@ -13,7 +13,7 @@
 
 #define THREADS 8
 
-/* Calls of threads_step() that the module's threads make each time, with two of threads_leaf() in each. */
+/* Calls of threads_step() that each of the module's threads makes, with two of threads_leaf() in each. */
 static unsigned int steps;
 module_param(steps, uint, 0644);
 
@@ -22,6 +22,7 @@ static struct work_struct works[THREADS];
 static struct kthread_worker *workers[THREADS];
 static struct kthread_work asked[THREADS];
 static struct task_struct *threads[THREADS];
+/* Works that have ended, and threads of the module that have made their calls. */
 static atomic_t runs = ATOMIC_INIT(0);
 
 noinline void threads_leaf(void);
@@ -41,8 +42,8 @@ noinline void threads_step(void)
 noinline void threads_work(struct work_struct *work);
 noinline void threads_work(struct work_struct *work)
 {
-	atomic_inc(&runs);
 	msleep(50);
+	atomic_inc(&runs);
 }
 
 noinline void threads_asked(struct kthread_work *work);
@@ -57,16 +58,14 @@ noinline int threads_main(void *unused)
 {
 	unsigned int i;
 
-	while (!kthread_should_stop()) {
-		for (i = 0; i < steps; i++) {
-			threads_step();
-			if (!(i % 1000))
-				cond_resched();
-		}
-		steps = 0;
-		atomic_inc(&runs);
-		msleep_interruptible(20);
+	for (i = 0; i < steps; i++) {
+		threads_step();
+		if (!(i % 1000))
+			cond_resched();
 	}
+	atomic_inc(&runs);
+	while (!kthread_should_stop())
+		msleep_interruptible(20);
 	return 0;
 }
 
