@@ -6,7 +6,7 @@ import { coloured, expect, name, page, quiet, settled, shot, step } from './driv
 const slowestOf = (wanted) => page.evaluate(async (wanted) => {
   const info = await (await fetch('api/info')).json();
   const { found: [one] } = await (await fetch(`api/slowest?from=${info.begin}&to=${info.end}&name=${wanted}&most=1`)).json();
-  return one;
+  return { ...one, per: info.ticks_per_second };
 }, wanted);
 const isShown = async (of, { from, to }) => {
   const [begin, end] = new URLSearchParams(new URL(of.url()).hash.slice(1)).get('select').split('~').map(Number);
@@ -15,9 +15,12 @@ const isShown = async (of, { from, to }) => {
   expect(to - from > (end - begin) / 200, `${to - from} of ${end - begin} ticks are too small to see`);
 };
 
+// Waits until the details are of it.
+const toldOf = (of, { from, per }) => of.waitForFunction((at) => Math.abs(Number.parseFloat(document.querySelector('#details dd')?.textContent) - at) < 1e-7, from / per);
+
 // The same in the page that is one file, which has jumped to the slowest one.
 export async function jumpedIn(one, took) {
-  await one.waitForFunction((at) => document.querySelector('#details dd')?.textContent.startsWith(at), await one.textContent('#occurrences tbody tr td'));
+  await toldOf(one, await slowestOf(name));
   await one.waitForTimeout(1000);
   await isShown(one, await slowestOf(name));
   expect((await one.textContent('#cursor')).endsWith(took), `the cursor is at ${await one.textContent('#cursor')}`);
@@ -36,7 +39,7 @@ export async function jumps() {
       await page.keyboard.press('l');
       await page.waitForSelector('#occurrences tbody tr');
       const one = await slowestOf(wanted);
-      await page.waitForFunction((at) => document.querySelector('#details dd')?.textContent.startsWith(at), await page.textContent('#occurrences tbody tr td'));
+      await toldOf(page, one);
       await settled();
       await quiet();
       await isShown(page, one);
@@ -118,7 +121,7 @@ export async function jumps() {
     await page.waitForTimeout(500);
     expect(await grey() > 0.5, `${await grey()} of the lanes are grey`);
     await shot('unread-light');
-    await page.unroute('**/api/lanes?*');
+    await page.unrouteAll({ behavior: 'wait' });
     await quiet();
     expect(await grey() < 0.01, 'grey afterwards');
     await page.evaluate(() => { location.hash = '#'; });

@@ -19,7 +19,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t T = TraceBuilder::kStart;
 constexpr const char* kCalls = "64\t0\tread\n64\t74\tfsync\n";
 
 // What the page asks of a slice that it knows from an answer.
