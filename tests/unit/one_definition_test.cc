@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Classes = std::map<std::string, std::set<std::string>>;  // the files of each one's definition
+using ClassPlaces =
+    std::map<std::string, std::set<std::string>>;  // the files of each one's definition
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -79,9 +80,9 @@ std::vector<std::string_view> tokens_of(std::string_view text) {
 }
 
 // Finds the definitions of classes and enumerations in named namespaces.
-class Definitions {
+class ClassFinder {
  public:
-  explicit Definitions(std::string_view text) : tokens_(tokens_of(text)) {
+  explicit ClassFinder(std::string_view text) : tokens_(tokens_of(text)) {
     while (at_ < tokens_.size()) next();
   }
   const std::vector<std::string>& names() const { return names_; }
@@ -155,7 +156,7 @@ class Definitions {
   std::vector<std::string> names_;
 };
 
-std::string defined_twice(const Classes& classes) {
+std::string defined_twice(const ClassPlaces& classes) {
   std::string twice;
   for (const auto& [name, files] : classes) {
     if (files.size() < 2) continue;
@@ -167,7 +168,7 @@ std::string defined_twice(const Classes& classes) {
 }
 
 std::vector<std::string> names_in(std::string_view text) {
-  return Definitions(text).names();
+  return ClassFinder(text).names();
 }
 
 }  // namespace
@@ -191,7 +192,7 @@ TEST_CASE("the definitions of classes are found in a source") {
 }
 
 TEST_CASE("no two classes have one name in one namespace") {
-  Classes classes;
+  ClassPlaces classes;
   std::size_t files = 0;
   for (const char* folder : {"lib", "cli", "user", "include"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FKT_SOURCE_DIR) / folder)) {
