@@ -199,11 +199,18 @@ FKT_USER_COLD void fkt_user_tell_asking(const struct fkt_user_asked *since)
 /* fkt_user_attach(), and a span for it. */
 FKT_USER_COLD struct fkt_user_thread *fkt_user_attach_named(void)
 {
-	const struct fkt_user_asked since = fkt_user_asks();
-	struct fkt_user_thread *t = fkt_user_attach();
+	struct fkt_user_thread *t;
+	struct fkt_user_asked since;
+	sigset_t all, before;
 
+	/* First of all: handlers that come here again and again would take the whole stack. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	since = fkt_user_asks();
+	t = fkt_user_attach();
 	if (t)
 		fkt_user_tell_asking(&since);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return t;
 }
 
@@ -357,9 +364,9 @@ FKT_USER_COLD size_t fkt_user_describe(char *text, size_t room, const struct fkt
 /* Asks for the event's number. Returns whether it has one. */
 FKT_USER_COLD int fkt_user_define(struct fkt_user_event *event, const struct fkt_user_value *values, unsigned int n)
 {
-	const struct fkt_user_asked since = fkt_user_asks();
 	const int error = errno;
 	struct fkt_user_answer answer;
+	struct fkt_user_asked since;
 	struct fkt_user_ask ask;
 	sigset_t all, before;
 	size_t length;
@@ -367,6 +374,7 @@ FKT_USER_COLD int fkt_user_define(struct fkt_user_event *event, const struct fkt
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
+	since = fkt_user_asks();
 	ask.magic = FKT_USER_MAGIC;
 	ask.version = FKT_USER_VERSION;
 	ask.request = FKT_USER_DEFINE;
@@ -379,8 +387,8 @@ FKT_USER_COLD int fkt_user_define(struct fkt_user_event *event, const struct fkt
 	if (fd >= 0)
 		close(fd);
 	__atomic_store_n(&event->number, number, __ATOMIC_RELEASE);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	fkt_user_tell_asking(&since);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;
 	return number > 0;
 }

@@ -103,10 +103,10 @@ static void begin_asking(struct before_asking *before)
 		__asm__ volatile("xsave64 %0" : "=m"(before->registers) : "a"(XSAVE_PARTS), "d"(0) : "memory");
 	else
 		__asm__ volatile("fxsave64 %0" : "=m"(before->registers) : : "memory");
-	before->since = fkt_user_asks();
 	before->error = errno;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before->blocked);
+	before->since = fkt_user_asks();
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancels);
 	asking = 1;
 }
