@@ -24,7 +24,7 @@ ENDS_TASK = set("""
     """.split())
 # Only source files of what x86 has: other folders of arch/ are left out, and what is not the kernel.
 LEFT_OUT = re.compile(r"^(arch/(?!x86/)|arch/x86/kernel/apm_32|tools/(?!objtool/)|samples/|scripts/|Documentation/|rust/)")
-STARTS = re.compile(r"\b(?:kthread_(?:create|run)(?:_on_node|_on_cpu)?|create_io_thread|kernel_thread|user_mode_thread|"
+STARTS = re.compile(r"\b(?:_*kthread_(?:create|run)(?:_on_node|_on_cpu)?|create_io_thread|kernel_thread|user_mode_thread|"
                     r"vhost_task_create|svc_create_pooled|svc_create)\s*\(([^;]*?)\)\s*;|"
                     r"\b(?:sv_)?thread_?fn\s*=\s*&?(\w+)\s*[,;]")
 # What all of them are: int function(void *).
