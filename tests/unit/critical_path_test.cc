@@ -95,7 +95,7 @@ TEST_CASE("the path of a task begins with its birth and ends with its death") {
   b.pid(0, 42).pid(1, 0);
   b.event(0, T, FKT_E_SYS_ENTRY, 56);
   b.event(0, T + 100, FKT_E_FORK, 44, {std::uint64_t{44} | std::uint64_t{42} << 32});
-  b.event(0, T + 120, FKT_E_WAKEUP_NEW, 44);
+  b.event(0, T + 120, FKT_E_WAKEUP_NEW, 44, {1});
   b.event(0, T + 140, FKT_E_SYS_EXIT, 44);
   b.event(1, T + 150, FKT_E_SWITCH_R, 44);
   b.event(1, T + 280, FKT_E_EXIT, 0, {44});
@@ -112,7 +112,7 @@ TEST_CASE("what a task that was waited for did before its birth is what its pare
   b.event(1, T, FKT_E_SYS_ENTRY, 56);
   b.event(0, T + 100, FKT_E_SWITCH_S, 0);
   b.event(1, T + 300, FKT_E_FORK, 44, {std::uint64_t{44} | std::uint64_t{43} << 32});
-  b.event(1, T + 320, FKT_E_WAKEUP_NEW, 44);
+  b.event(1, T + 320, FKT_E_WAKEUP_NEW, 44, {1});
   b.event(1, T + 350, FKT_E_SWITCH_S, 44);
   b.event(1, T + 600, FKT_E_WAKING, 42);
   b.event(0, T + 620, FKT_E_SWITCH_R, 42);
