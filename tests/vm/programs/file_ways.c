@@ -162,7 +162,7 @@ static void aio(const char *name, int is_write, int flags, long bytes)
 	check(syscall(SYS_io_getevents, ctx, 1, 1, &done, NULL), 1, "io_getevents");
 	check(done.res, bytes, name);
 	check(syscall(SYS_io_destroy, ctx), 0, "io_destroy");
-	say(name, is_write ? "write" : "read", "1", bytes);
+	say(name, is_write ? "write" : "read", "0", 0); /* not seen */
 }
 
 /* ---- io_uring ---- */
@@ -237,8 +237,10 @@ static void uring(const char *name, int op, int sqe_flags, int setup, int flags,
 		sqe.addr = sqe.len = 0;
 	check(uring_do(&u, &sqe), op == IORING_OP_FSYNC ? 0 : bytes, name);
 	close(u.fd);
-	say(name, op == IORING_OP_FSYNC ? "sync" : is_write ? "write" : "read", "1",
-	    op == IORING_OP_FSYNC ? 0 : bytes);
+	if (op == IORING_OP_FSYNC)
+		say(name, "sync", "1", 0);
+	else
+		say(name, is_write ? "write" : "read", "0", 0); /* not seen */
 }
 
 int main(int argc, char **argv)
