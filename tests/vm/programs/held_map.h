@@ -60,6 +60,9 @@ static inline struct fuse_attr held_attr(uint64_t node)
 	};
 }
 
+/* The server tells that it has been asked for a page. */
+static int held_asked[2];
+
 /* Serves the file system, but no read. The first open uses the page cache, the next ones do not. */
 static inline void held_serve(int fuse)
 {
@@ -92,6 +95,8 @@ static inline void held_serve(int fuse)
 			held_answer(fuse, in->unique, 0, &open, sizeof(open));
 			break;
 		case FUSE_READ:
+			held_must(write(held_asked[1], "r", 1), "write");
+			break;
 		case FUSE_FORGET:
 		case FUSE_BATCH_FORGET:
 			break;
@@ -156,18 +161,21 @@ static inline void held_mmap(int fuse)
 static inline struct held_map held_begin(void)
 {
 	struct held_map held;
-	char options[80];
+	char options[80], asked;
 	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
 	held_must(fuse, "/dev/fuse");
 	mkdir(HELD_FOLDER, 0755);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
 	held_must(mount("fuse", HELD_FOLDER, "fuse", MS_NOSUID | MS_NODEV, options), "mount");
+	held_must(pipe(held_asked), "pipe");
 	held.server = held_fork(held_serve, fuse);
 	held.reader = held_fork(held_read, fuse);
-	held_wait_for(held.reader);
+	held_must(read(held_asked[0], &asked, 1), "read");
 	held.mapper = held_fork(held_mmap, fuse);
 	held_wait_for(held.mapper);
+	close(held_asked[0]);
+	close(held_asked[1]);
 	close(fuse);
 	return held;
 }
