@@ -16,6 +16,7 @@
 #include "../calls/calls.h"
 #include "actions.h"
 #include "call_children.h"
+#include "call_context.h"
 #include "call_quick.h"
 #include "call_table.h"
 #include "calls.h"

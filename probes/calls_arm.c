@@ -176,6 +176,18 @@ static void begin(void)
 	calls.is_on = true;
 }
 
+/* Returns whether no function that is to have a return probe is of a module that is being loaded or unloaded. */
+static bool all_stay(const struct fkt_call_table *table)
+{
+	const unsigned long *functions = table->functions + table->count - table->by_probe;
+	u32 i;
+
+	for (i = 0; i < table->by_probe; i++)
+		if (!fkt_record_calls_stays(functions[i]))
+			return false;
+	return true;
+}
+
 /*
  * Traces the table's functions, besides those of the table in force. table: may be NULL. Returns 0, -ENOPKG if there
  * is no module fkt_calls, or what fkt_calls_begin() and fkt_return_probes_begin() return. refused: as there. After an
@@ -196,6 +208,8 @@ int fkt_record_calls_arm(const struct fkt_call_table *table, u64 *refused)
 	/* An exchange keeps return probes as they are (fkt_instrument_table_follows()), so there is nothing to add. */
 	if (err || !table->by_probe || calls.has_probes)
 		return err;
+	if (!all_stay(table))
+		return -EINVAL;
 	calls.has_probes = true;
 	return fkt_return_probes_begin(table, refused);
 }

@@ -15,6 +15,7 @@
 #include "../calls/calls.h"
 #include "../calls/entries.h"
 #include "actions.h"
+#include "call_context.h"
 #include "call_table.h"
 #include "compat.h"
 #include "entries.h"

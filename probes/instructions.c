@@ -15,6 +15,7 @@
 #include <fkt/ioctl.h>
 
 #include "actions.h"
+#include "call_context.h"
 #include "calls_arm.h"
 #include "call_table.h"
 #include "hits_quick.h"

@@ -19,6 +19,7 @@
 #include <fkt/point_hit.h>
 
 #include "actions.h"
+#include "call_context.h"
 #include "hits_quick.h"
 #include "instruments_now.h"
 #include "point_table.h"

@@ -14,7 +14,6 @@
 #include <fkt/program_run.h>
 
 #include "../records/records.h"
-#include "call_context.h"
 
 /* Memory for the run of a program: too large for the stack of a task that may be deep in the kernel. */
 struct fkt_scratch {
@@ -42,24 +41,6 @@ struct fkt_scratch *fkt_scratch_get(void);
 void fkt_scratch_put(void);
 struct fkt_scratch *fkt_scratch_now(void);
 int fkt_read_memory(void *to, __u64 address, __u32 bytes);
-
-/*
- * Runs the program of a hit, as fkt_program_run(). stack: the stack pointer when the hit's function was entered, or at
- * its instruction: what is below belongs to FKT, and to the kernel's way to it. scratch: from fkt_scratch_get().
- */
-static __always_inline enum fkt_run fkt_run_program(const struct fkt_program *program, const u64 *hit,
-						    unsigned long stack, struct fkt_scratch *scratch,
-						    struct fkt_emitted *emitted, fkt_read_fn read)
-{
-	enum fkt_run says;
-
-	scratch->stack = stack;
-	scratch->asks_lowest = false;
-	says = fkt_program_run(program, hit, emitted, read, fkt_call_context);
-	if (unlikely(scratch->asks_lowest) && says == FKT_RUN_KEEP)
-		fkt_lowest_stack_take(stack);
-	return says;
-}
 
 /* For a hit without a program. Returns false if too many are recorded already; else fkt_hit_end() must be called. */
 static __always_inline bool fkt_hit_begin(void)

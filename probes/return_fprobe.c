@@ -103,8 +103,8 @@ static int register_all(const struct fkt_call_table *table, u64 *refused)
 	for (i = 0; !err && i < table->by_probe; i++) {
 		const struct fkt_call_slot *slot = fkt_call_find(table, fkt_call_body(from[i]));
 
-		/* The function is in a module that is being loaded, or has been unloaded meanwhile. */
-		if (!slot || !fkt_record_calls_stays(from[i]))
+		/* The function's module has been unloaded meanwhile. */
+		if (!slot)
 			err = -EINVAL;
 		else
 			probed[i] = (struct probed){

@@ -64,8 +64,8 @@ static int register_one(struct probe *probe, const struct fkt_call_table *table,
 
 	probe->body = fkt_call_body(function);
 	slot = fkt_call_find(table, probe->body);
-	/* The function is in a module that is being loaded, or has been unloaded meanwhile. */
-	if (!slot || !fkt_record_calls_stays(function))
+	/* The function's module has been unloaded meanwhile. */
+	if (!slot)
 		return -EINVAL;
 	probe->instrument = slot->instrument->number;
 	probe->kretprobe.kp.addr = (void *)function;

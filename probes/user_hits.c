@@ -15,6 +15,7 @@
 #include <fkt/user_hit.h>
 
 #include "actions.h"
+#include "call_context.h"
 #include "calls_write.h"
 #include "clock.h"
 #include "compat.h"

@@ -36,6 +36,26 @@ class NextSink : public StateObserver {
   std::optional<Occurrence> found_;
 };
 
+// Finds the end of a slice that was cut off where an earlier pass ended.
+class WholeSink : public StateObserver {
+ public:
+  explicit WholeSink(const Slice& cut) : whole_(cut), from_(cut.from) {}
+
+  void slice(const Slice& slice) override {
+    if (slice.from != from_ || slice.kind != whole_.kind || slice.depth != whole_.depth) return;
+    if (slice.task != whole_.task || slice.value != whole_.value || slice.cpu != whole_.cpu) return;
+    whole_ = slice;
+    is_found_ = true;
+  }
+  bool enough() const override { return is_found_; }
+  const Slice& whole() const { return whole_; }
+
+ private:
+  Slice whole_;
+  std::uint64_t from_;
+  bool is_found_ = false;
+};
+
 class SlowestSink : public StateObserver {
  public:
   SlowestSink(const NameMatch& match, std::uint64_t from, std::size_t most, std::uint64_t at_least,
@@ -196,7 +216,10 @@ std::optional<Occurrence> next_occurrence(const Timeline& timeline, const NameMa
     Occurrence best_;
   } earlier(match, from, found);
   timeline.follow(from, found.slice.to, earlier, unwanted);
-  return earlier.best();
+  if (earlier.best().slice.from == found.slice.from) return found;
+  WholeSink whole(earlier.best().slice);
+  timeline.follow(from, timeline.end(), whole, unwanted);
+  return Occurrence{whole.whole()};
 }
 
 std::vector<Occurrence> slowest_occurrences(const Timeline& timeline, const NameMatch& match,

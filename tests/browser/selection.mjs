@@ -105,6 +105,8 @@ await jumps();
 
 await step('a bar of the histogram tells its times and lists its occurrences', async () => {
   await page.keyboard.press('0');
+  await quiet();
+  await page.click('#slowest');
   await page.waitForFunction(() => document.querySelectorAll('#occurrences tbody tr').length === 50);
   const last = await pointAt('#histogram .u-over', ({ x, y, width, height }) => [x + width - 3, y + height / 2],
     () => /^\d.* to .*: [\d,]+; a click/.test(document.querySelector('.pointed')?.textContent));

@@ -191,7 +191,7 @@ TEST_CASE("lines are cut to the terminal's width, not inside a character; headin
   const TimeFormat time(TimeUnit::readable);
   TextWriter out;
   write_answer(out, answer, {"trace_file", 7, true}, time);
-  CHECK(out.view().starts_with("\033[1mtouch \n\033[0m"));
+  CHECK(out.view().starts_with("\033[1mtouch \xc3\xa4\n\033[0m"));
 }
 
 TEST_CASE("off the CPU: by task, call, what it waited for and who woke it; page faults by name") {

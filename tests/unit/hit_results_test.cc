@@ -114,7 +114,7 @@ TEST_CASE("a report of hits has a line for each instrument, and the histograms")
         "                                   0          1 ##########\n"
         "                             8 to 15          4 "
         "########################################\n"
-        "  task=a?b?: 2 hits, sig on average -1.0\n"
+        "  task=a\\x09b\\x01: 2 hits, sig on average -1.0\n"
         "                             below 0          2 "
         "########################################\n");
   CHECK(hits_by_cpu_line(some_results().instruments[0]) ==

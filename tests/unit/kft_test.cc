@@ -54,9 +54,9 @@ TEST_CASE("what KFI and KFT write besides") {
 TEST_CASE("lines that are no calls") {
   for (const char* line :
        {"", "1", "1 2", "1 2 3", "1 2 3 f", "x 2 3 f c+0x1", "1 y 3 f c+0x1", "1 2 z f c+0x1",
-        "1 2 3 f c+0x1 more", "1 2 3 f c+0x1 1 more", "1 2 3 f c+0x1 65536", "-1 2 3 f c+0x1", "1 -3 3 f c+0x1", "1 2 -2 f c+0x1", "1 no 3 f c",
-        "99999999999999999999 2 3 f c+0x1", "1 99999999999999999 3 f c+0x1", "1 2 3 +0x1 c+0x1",
-        "1 2 3 \x1b[2J c+0x1"}) {
+        "1 2 3 f c+0x1 more", "1 2 3 f c+0x1 1 more", "1 2 3 f c+0x1 65536", "-1 2 3 f c+0x1",
+        "1 -3 3 f c+0x1", "1 2 -2 f c+0x1", "1 no 3 f c", "99999999999999999999 2 3 f c+0x1",
+        "1 99999999999999999 3 f c+0x1", "1 2 3 +0x1 c+0x1", "1 2 3 \x1b[2J c+0x1"}) {
     INFO(line);
     CHECK(!parse_kft_line(line));
   }

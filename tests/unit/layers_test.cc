@@ -147,13 +147,6 @@ std::string wrong_in_installed(const std::string& path, std::istream& file) {
 }
 
 // Returns a line if a file has more lines than one subject needs.
-std::string too_long(const std::string& path, std::istream& file) {
-  constexpr std::ptrdiff_t most = 600;
-  const std::ptrdiff_t lines =
-      std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n');
-  return lines > most ? path + " has " + std::to_string(lines) + " lines\n" : "";
-}
-
 template <typename Check>
 unsigned check_all(const char* root, const Check& check) {
   unsigned files = 0;
@@ -165,40 +158,6 @@ unsigned check_all(const char* root, const Check& check) {
     files++;
   }
   return files;
-}
-
-// Whether a file is written by hand, to be read: no text (docs/, man/), no table (.def), nothing
-// that a tool has made or that tests compare with.
-bool is_source(const fs::path& file) {
-  static const std::set<std::string> kinds = {
-      ".h",   ".cc",  ".c",    ".S",     ".py",    ".js",   ".jsx",   ".mjs",
-      ".pml", ".css", ".html", ".cmake", ".layer", ".bash", ".rules", ".in"};
-  static const std::set<std::string> names = {"Makefile", "Kbuild", "CMakeLists.txt"};
-  if (file.filename().string().ends_with(".mod.c")) return false;  // made by kbuild
-  if (names.contains(file.filename()) || kinds.contains(file.extension())) return true;
-  std::string first;
-  std::getline(std::ifstream(file), first);
-  return first.starts_with("#!");
-}
-
-// Calls check(path, stream) for each file of the source that is written by hand, and returns how
-// many there are of each kind.
-template <typename Check>
-std::map<std::string, unsigned> check_sources(const Check& check) {
-  static const std::set<std::string> others = {"build", "node_modules", ".git",       "docs",
-                                               "man",   "corpus",       "__pycache__"};
-  std::map<std::string, unsigned> kinds;
-  for (fs::recursive_directory_iterator it(kSource), end; it != end; ++it) {
-    if (it->is_directory()) {
-      if (others.contains(it->path().filename())) it.disable_recursion_pending();
-      continue;
-    }
-    if (!it->is_regular_file() || !is_source(it->path())) continue;
-    std::ifstream file(it->path());
-    CHECK(check(it->path().lexically_relative(kSource).string(), file) == "");
-    kinds[it->path().extension()]++;
-  }
-  return kinds;
 }
 
 // Which others each unit includes, which is a file's code and its header, or a header alone: paths
@@ -372,17 +331,4 @@ TEST_CASE("an include against the order is found") {
   request.clear();
   request.seekg(0);
   CHECK(wrong_in_tool("cli/fkt_record/request/record_options.cc", request) == "");
-}
-
-TEST_CASE("no file has more than 600 lines") {
-  std::map<std::string, unsigned> kinds = check_sources(too_long);
-  for (const char* kind :
-       {".h", ".cc", ".c", ".S", ".py", ".js", ".jsx", ".mjs", ".pml", ".layer"}) {
-    INFO(kind);
-    CHECK(kinds[kind] > 0);
-  }
-  CHECK(kinds[""] > 100);  // scripts
-  std::istringstream longest(std::string(600, '\n')), longer(std::string(601, '\n'));
-  CHECK(too_long("lib/a.h", longest) == "");
-  CHECK(too_long("lib/a.h", longer) == "lib/a.h has 601 lines\n");
 }

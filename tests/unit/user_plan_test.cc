@@ -149,8 +149,8 @@ TEST_CASE("functions of programs that cannot be recorded") {
         "/proc/self/exe has no function \"fkt_test_frist\"; did you mean \"fkt_test_first\"?");
   CHECK(no_user_plan("user:x:fkt_test_nothing_*") ==
         "\"user:x:fkt_test_nothing_*\": no function of /proc/self/exe fits");
-  CHECK(no_user_plan("user:x:fkt_test_*st,*_second", 1) ==
-        "\"user:x:fkt_test_*st,*_second\": 2 functions fit: too many (at most 1)");
+  CHECK(no_user_plan("user:x:fkt_test_*st,*t_second", 1) ==
+        "\"user:x:fkt_test_*st,*t_second\": 2 functions fit: too many (at most 1)");
   CHECK(no_user_plan("user:x:fkt_test_first(x)")
             .ends_with("column 23: of a program's function only arg1 to arg12 and registers (as "
                        "regs.di) are known"));
@@ -183,7 +183,7 @@ TEST_CASE("a call has its arguments as they were, its result and its duration") 
             .exit.program()
             .words == 0);
   const Result<UserPlan> several =
-      user_plan("user:x:fkt_test_first,*second:exit ret", this_program());
+      user_plan("user:x:fkt_test_first,*t_second:exit ret", this_program());
   REQUIRE(several);
   REQUIRE(several->programs[0].fields.size() == 1);
   CHECK(several->programs[0].fields[0].name == "ret");
