@@ -77,9 +77,10 @@ TEST_CASE("names and addresses go both ways") {
 
 TEST_CASE("what stands in the place of a function and names none is known") {
   NameWords words(kernel_of_words());
-  for (const char* line : {"trigger start entry do_fork  # entry of_a_comment", "filter mintime 500",
-                           "filter funclist do_one :mod:gone_module ext4_* !left_out", "twice 0x1234",
-                           "second_line fend", "watch stack", "filter caller gone_caller"}) {
+  for (const char* line :
+       {"trigger start entry do_fork  # entry of_a_comment", "filter mintime 500",
+        "filter funclist do_one :mod:gone_module ext4_* !left_out", "twice 0x1234",
+        "second_line fend", "watch stack", "filter caller gone_caller"}) {
     words.translated(line);
   }
   CHECK(words.unknown() ==
