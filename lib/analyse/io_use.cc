@@ -284,8 +284,8 @@ void IoUse::add_call(const Event& event, const EventType& type, const Call& call
   done.failed = result < 0;
   if (moves_bytes && !done.failed) done.bytes = static_cast<std::uint64_t>(result);
   std::deque<Done>& lately = done_[place.task];
-  std::erase_if(lately, [&](Done& inner) {
-    if (inner.begin < done.begin || std::get<What>(inner.key) != what) return false;
+  std::erase_if(lately, [begin = done.begin, what = what, object = object](Done& inner) {
+    if (inner.begin < begin || std::get<What>(inner.key) != what) return false;
     const Object& other = std::get<Object>(inner.key);
     if (other.device == object.device && other.number == object.number) return true;
     std::get<bool>(inner.key) = true;
