@@ -247,7 +247,10 @@ bool fkt_call_table_same_probes(const struct fkt_call_table *table, const struct
 	return true;
 }
 
-/* Exchanges after which a function that is gone is forgotten: otherwise each exchange could only make the table larger. */
+/*
+ * Exchanges after which a function that is gone is forgotten: otherwise each exchange could only make the table
+ * larger.
+ */
 #define GONE_MOST 8
 
 /*

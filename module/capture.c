@@ -16,8 +16,10 @@
  * user memory either.
  *
  * To arm or to disarm a place in a user program the kernel locks the memory map of each process that has the file
- * mapped, and such a process may keep that locked for as long as it likes (by a FUSE file, for example). So that is done
- * without the lock, while `arming` keeps all others from starting, exchanging and stopping: by FKT_START before anything
+ * mapped, and such a process may keep that locked for as long as it likes (by a FUSE file, for example). So that is
+ * done
+ * without the lock, while `arming` keeps all others from starting, exchanging and stopping: by FKT_START before
+ * anything
  * else, and at the end by a work item, because neither FKT_STOP nor a close waits for it. Places that are still armed
  * then have no hits any more.
  */
@@ -255,7 +257,8 @@ static bool is_killed(void)
  * Called when the device is closed, also when the process dies: a recording that still runs ends here, and its output
  * stays readable. Pages of a flight recorder whose owner is killed while it writes them after the stop are written in
  * its place; not if it closes the device, which says that it is done with them. Closing the last open file frees the
- * kept pages; those of an orphan are freed in reap(). Only the owner and the last one wait for the lock, uninterruptibly.
+ * kept pages; those of an orphan are freed in reap(). Only the owner and the last one wait for the lock,
+ * uninterruptibly.
  */
 void fkt_capture_closed(struct file *file)
 {
@@ -489,7 +492,8 @@ err_trigger:
 }
 
 /*
- * Takes the lock for a start. In the kernel, the caller has locks for which tasks wait that the freezer waits for: -EAGAIN
+ * Takes the lock for a start. In the kernel, the caller has locks for which tasks wait that the freezer waits for:
+ * -EAGAIN
  * and -EBUSY instead of a wait. by: as in fkt_capture_start_checked()
  */
 static int lock_to_start(struct fkt_recording *rec, enum fkt_given by)

@@ -50,7 +50,8 @@ static unsigned long find_function(const char *name)
 #define CALL_OPCODE 0xe8
 
 /*
- * Returns whether the code of the function has a call of `target`. Calls have the target relative to their end. Other bytes
+ * Returns whether the code of the function has a call of `target`. Calls have the target relative to their end. Other
+ * bytes
  * that look like this call are a matter of 1 in 2^32, and say that the function is not to be used.
  */
 static bool has_call(unsigned long function, unsigned long target)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All differences between the supported kernels, and their configurations; what newer kernels have first. Decided by what
- * the headers have (features.c), never by a version, because stable kernels take over changes of newer ones. Nothing else
+ * All differences between the supported kernels, and their configurations; what newer kernels have first. Decided by
+ * what
+ * the headers have (features.c), never by a version, because stable kernels take over changes of newer ones. Nothing
+ * else
  * in the module tests for a feature or a configuration.
  */
 #ifndef FKT_COMPAT_H
@@ -145,7 +147,8 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 }
 
 /*
- * Called for each symbol: newer kernels do not name its module, and list symbols of modules by a function that can be told
+ * Called for each symbol: newer kernels do not name its module, and list symbols of modules by a function that can be
+ * told
  * which module.
  */
 #ifdef FKT_HAS_SYMBOLS_WITHOUT_MODULE

@@ -64,7 +64,10 @@ static void wait_for_probes(void)
 	synchronize_rcu_tasks_rude();
 }
 
-/* ---- arming and disarming all kinds of places but those in user programs; callers must hold the recording's lock ---- */
+/*
+ * ---- arming and disarming all kinds of places but those in user programs; callers must hold the recording's lock
+ * ----
+ */
 
 /* After an error the caller must call disarm() with the table in force, or end_places(). */
 static int arm(struct fkt_instrument_table *table, u64 *refused)

@@ -36,7 +36,9 @@ void fkt_tell(u32 id, u32 pages, u64 word)
 	preempt_enable_notrace();
 }
 
-/* Writes a clock event on this CPU, if a recording runs; returns false if the clocks could not be read at one moment. */
+/*
+ * Writes a clock event on this CPU, if a recording runs; returns false if the clocks could not be read at one moment.
+ */
 bool fkt_tell_clock(void)
 {
 	struct fkt_clocks clocks;
@@ -75,7 +77,10 @@ void fkt_tell_table(u32 number, u64 instruments)
 
 /* ---- the own share ---- */
 
-/* Of each CPU the FIRST pages are examined, because no others may follow, then every EVERY-th one, which counts for all. */
+/*
+ * Of each CPU the FIRST pages are examined, because no others may follow, then every EVERY-th one, which counts for
+ * all.
+ */
 #define FIRST 64
 #define EVERY 32
 

@@ -30,7 +30,10 @@ static LIST_HEAD(probes);
 static DECLARE_BITMAP(used, FKT_USER_PROBES); /* values of probe.at */
 static u64 probes_made; /* since the module was loaded */
 
-/* Callers of the functions below must have set fkt_recording.arming, and hold no lock: they may have to wait for ever. */
+/*
+ * Callers of the functions below must have set fkt_recording.arming, and hold no lock: they may have to wait for
+ * ever.
+ */
 
 static bool has_hits_of(const struct fkt_user_probe *probe, const struct fkt_user_slot *slot)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Traces calls by fkt_calls.ko alone, for tests/vm/cases/calls: of its own functions, whose numbers of calls, results
- * and shortest durations are known, and of kernel functions that are named. From a write to the parameter `begin` on the
+ * and shortest durations are known, and of kernel functions that are named. From a write to the parameter `begin` on
+ * the
  * calls are counted; /sys/module/called/parameters/counts shows a line for each function: "NAME CALLS SHORTEST_US
  * LONGEST_US RESULT".
  *

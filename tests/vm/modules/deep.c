@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces a function that calls itself, for tests/vm/cases/deep_stack, in a kind of frame (calls/frames.h) that is given.
- * Writing to the parameter `run` calls it in a task, a softirq, a hard interrupt and an NMI. The parameter `counts` then
- * shows a line for each of them, "WHERE CALLS TRACED MISSED WRONG": how often the function was called, how many of these
+ * Traces a function that calls itself, for tests/vm/cases/deep_stack, in a kind of frame (calls/frames.h) that is
+ * given.
+ * Writing to the parameter `run` calls it in a task, a softirq, a hard interrupt and an NMI. The parameter `counts`
+ * then
+ * shows a line for each of them, "WHERE CALLS TRACED MISSED WRONG": how often the function was called, how many of
+ * these
  * calls were recorded, how many missed because the stack was nearly used up, and how many results were wrong.
  *
  *   insmod deep.ko frame=3 levels=60; echo 1 >/sys/module/deep/parameters/run

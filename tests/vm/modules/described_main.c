@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For tests/vm/cases/kft_modules: functions whose types are described (BTF), among them one of two with the same name,
- * the other of which (described_twin.c) takes arguments on the stack. tests/vm/programs/describe.c writes the description.
+ * the other of which (described_twin.c) takes arguments on the stack. tests/vm/programs/describe.c writes the
+ * description.
  *
  *   echo N >/sys/module/described/parameters/run   calls each of them N times
  *   /sys/module/described/parameters/wrong         how many results were wrong

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creates threads of all kinds when the parameter `make` is written, that live until the module is unloaded: the kernel's
- * workers, by works that sleep at the same time, kthread workers, and threads with a function of this module. `wake` lets
+ * Creates threads of all kinds when the parameter `make` is written, that live until the module is unloaded: the
+ * kernel's
+ * workers, by works that sleep at the same time, kthread workers, and threads with a function of this module. `wake`
+ * lets
  * them run once more.
  */
 #include <linux/completion.h>
