@@ -86,7 +86,8 @@ struct fkt_histogram *fkt_histogram_make(const struct fkt_instrument *instrument
 	histogram->rows = instrument->rows;
 	histogram->is_signed = instrument->is_signed;
 	for_each_possible_cpu(cpu) {
-		histogram->of_cpu[cpu] = kvzalloc_node(fkt_histogram_bytes(instrument), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+		histogram->of_cpu[cpu] = kvzalloc_node(fkt_histogram_bytes(instrument), GFP_KERNEL_ACCOUNT,
+								    cpu_to_node(cpu));
 		if (!histogram->of_cpu[cpu]) {
 			fkt_histogram_free(histogram);
 			return ERR_PTR(-ENOMEM);
