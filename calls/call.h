@@ -110,8 +110,7 @@ static inline u64 fkt_call_began(const struct fkt_call *call, u64 ticks)
  * The functions below are called in any context, NMI included; they must not sleep or be traced.
  *
  * A call returns. It is not passed, which would be an instruction more: FKT_CALL_ON_STACK() is a pointer to it, a
- * struct
- * fkt_plain_call. ticks: its duration, which fkt_call_began() checks; now: TSC at the return.
+ * struct fkt_plain_call. ticks: its duration, which fkt_call_began() checks; now: TSC at the return.
  */
 typedef void (*fkt_call_fn)(u64 unused, u64 ticks, u64 now);
 /* As above, a struct fkt_arguments_call. The arguments are those of the call, whatever the plan was when it began. */

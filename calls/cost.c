@@ -55,7 +55,10 @@ static void see(u64 unused, u64 ticks, u64 now)
 		least;                                                                      \
 	})
 
-/* Caller must hold the lock of calls.c; nobody traces calls, and the user's functions are set after this. */
+/*
+ * Caller must hold `lock` of calls.c, and calls this before it sets the callbacks of the recording that wants calls traced: until
+ * then no call is recorded, so fkt_returns_watch() can have the returns.
+ */
 void fkt_cost_measure(void)
 {
 	const u64 traced = LEAST_OF(fkt_calls_nothing), untraced = LEAST_OF(fkt_calls_untraced);

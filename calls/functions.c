@@ -98,7 +98,7 @@ static const char *never_return[] __initdata = {
 #undef FKT_NEVER_RETURNS
 };
 
-/* Their addresses in the kernel itself. Static functions of several files may have the same name. */
+/* The addresses of these functions in vmlinux. Two slots a name: static functions of two files may share one. */
 static unsigned long forbidden[2 * ARRAY_SIZE(never_return)];
 static unsigned int forbidden_count;
 

@@ -213,8 +213,7 @@ static void forget(void)
 
 /*
  * Returns whether the call is one that a kernel thread's function has made, and the thread's list is long. That
- * function
- * may be traced (if it is not in never_return.def), and may never return.
+ * function may be traced (if it is not in never_return.def), and may never return.
  */
 static bool is_of_long_thread(u32 depth)
 {

@@ -72,9 +72,8 @@ static int add(struct ftrace_ops *ops, unsigned long *nops, unsigned int count)
 /*
  * Makes an ftrace_ops with those of the functions that may be traced; changes the array (functions.h). like: the
  * function that ftrace calls, its flags, what it finds in `private`, and its trampoline if it has one, which functions
- * without another user call directly, and whose functions must return. Returns an ERR_PTR of -ENOENT if no function
- * is left, -EINVAL if one of
- * them cannot be traced, or of another negative errno.
+ * without another user call directly, and whose functions must return. Returns an ERR_PTR of -ENOENT if no function is
+ * left, -EINVAL if one of them cannot be traced, or of another negative errno.
  */
 struct ftrace_ops *fkt_traced_make(unsigned long *functions, unsigned int count, const struct ftrace_ops *like)
 {

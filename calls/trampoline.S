@@ -56,8 +56,7 @@
 /*
  * Goes on to the function's body; kept: bytes that are kept, with those of the task. The function will return to
  * `return`. rdx: where rdx is while the clock is read, as an operand for when the time is on the stack; shared: 1:
- * keeps
- * rax.
+ * keeps rax.
  */
 .macro CALL_THROUGH return, kept, task, shared=0, rdx=%r10
 	.ifc \rdx,%r10

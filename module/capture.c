@@ -17,11 +17,9 @@
  *
  * To arm or to disarm a place in a user program the kernel locks the memory map of each process that has the file
  * mapped, and such a process may keep that locked for as long as it likes (by a FUSE file, for example). So that is
- * done
- * without the lock, while `arming` keeps all others from starting, exchanging and stopping: by FKT_START before
- * anything
- * else, and at the end by a work item, because neither FKT_STOP nor a close waits for it. Places that are still armed
- * then have no hits any more.
+ * done without the lock, while `arming` keeps all others from starting, exchanging and stopping: by FKT_START before
+ * anything else, and at the end by a work item, because neither FKT_STOP nor a close waits for it. Places that are
+ * still armed then have no hits any more.
  */
 
 #include <linux/file.h>
@@ -493,8 +491,7 @@ err_trigger:
 
 /*
  * Takes the lock for a start. In the kernel, the caller has locks for which tasks wait that the freezer waits for:
- * -EAGAIN
- * and -EBUSY instead of a wait. by: as in fkt_capture_start_checked()
+ * -EAGAIN and -EBUSY instead of a wait. by: as in fkt_capture_start_checked()
  */
 static int lock_to_start(struct fkt_recording *rec, enum fkt_given by)
 {

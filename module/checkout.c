@@ -51,8 +51,7 @@ static unsigned long find_function(const char *name)
 
 /*
  * Returns whether the code of the function has a call of `target`. Calls have the target relative to their end. Other
- * bytes
- * that look like this call are a matter of 1 in 2^32, and say that the function is not to be used.
+ * bytes that look like this call are a matter of 1 in 2^32, and say that the function is not to be used.
  */
 static bool has_call(unsigned long function, unsigned long target)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All differences between the supported kernels, and their configurations; what newer kernels have first. Decided by
- * what
- * the headers have (features.c), never by a version, because stable kernels take over changes of newer ones. Nothing
- * else
- * in the module tests for a feature or a configuration.
+ * what the headers have (features.c), never by a version, because stable kernels take over changes of newer ones.
+ * Nothing else in the module tests for a feature or a configuration.
  */
 #ifndef FKT_COMPAT_H
 #define FKT_COMPAT_H
@@ -148,8 +146,7 @@ static inline void fkt_ftrace_arguments(struct ftrace_regs *ftrace_regs, u64 *ar
 
 /*
  * Called for each symbol: newer kernels do not name its module, and list symbols of modules by a function that can be
- * told
- * which module.
+ * told which module.
  */
 #ifdef FKT_HAS_SYMBOLS_WITHOUT_MODULE
 #define FKT_SYMBOL_MODULE

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What kernels have or have not: module/features compiles this file against the kernel's headers, and writes a macro
- * FKT_HAS_NAME for each line whose statement compiles. For compat.h alone. A line a feature: an error is attributed
- * to the
- * line in which it stands. Headers that may not exist are included by __has_include.
+ * FKT_HAS_NAME for each line whose statement compiles. For compat.h alone. A line a feature: an error is attributed to
+ * the line in which it stands. Headers that may not exist are included by __has_include.
  */
 #include <linux/fprobe.h>
 #include <linux/fs.h>

@@ -255,7 +255,7 @@ static int check_exchange(const struct fkt_recording *rec, const struct file *fi
 
 /*
  * Sets `arming`, with which the places in user programs are armed and disarmed without the lock. Sets *in_force to the
- * table in force, which nobody else replaces or frees meanwhile, because the recording does not stop.
+ * table in force, which no other caller replaces or frees meanwhile, because the recording does not stop.
  */
 static int begin_exchange(struct fkt_recording *rec, const struct file *file, const struct fkt_instrument_table *table,
 			  struct fkt_instrument_table **in_force)

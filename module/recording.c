@@ -90,7 +90,7 @@ int fkt_recording_lock_awake(struct fkt_recording *rec)
 }
 
 /*
- * As fkt_recording_lock_awake(), at a time when nobody arms or disarms places without the lock. The caller may then set
+ * As fkt_recording_lock_awake(), at a time when no other caller arms or disarms places without the lock. The caller may then set
  * `arming`, and ends that by fkt_recording_armed(). -EBUSY: somebody does so for long.
  */
 int fkt_recording_lock_to_arm(struct fkt_recording *rec)

@@ -46,7 +46,7 @@ struct fkt_recording {
 	struct work_struct reap; /* finishes a recording whose owner has closed its file (capture.c) */
 	wait_queue_head_t reaped;
 	/*
-	 * Places in user programs are being armed or disarmed, without the lock: meanwhile nobody else starts or
+	 * Places in user programs are being armed or disarmed, without the lock: meanwhile no other caller starts or
 	 * exchanges, and the recording does not stop.
 	 */
 	bool arming;

@@ -191,7 +191,7 @@ void fkt_record_users_end(void)
 	fkt_record_users_disarm(NULL);
 }
 
-/* Returns whether there are uprobes. Caller must hold the recording's lock, and nobody has set `arming`. */
+/* Returns whether there are uprobes. Caller must hold the recording's lock, and `arming` must be clear. */
 bool fkt_record_users_armed(void)
 {
 	return !list_empty(&probes);

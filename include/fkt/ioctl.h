@@ -502,12 +502,10 @@ struct fkt_fired {
  * FKT_START: EBUSY if another open file records, or if places in user programs are being armed or disarmed for long.
  * Without FKT_STATUS_ALL: EACCES for filters other than JOIN and PROCESS, and for a process that ptrace(2) would
  * refuse.
- * EPERM: the kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there
- * is no
- * such tracepoint. With calls and entries also: ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT,
- * none of
- * the functions may be traced; ENODEV, ftrace is off. With calls: EOPNOTSUPP, the clock is not the TSC. With probes:
- * EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no module has registered the handler of an instrument.
+ * EPERM: the kernel is locked down; or start.instruments without CAP_SYS_ADMIN. With tracepoints also: ENXIO, there is
+ * no such tracepoint. With calls and entries also: ENOPKG, the module fkt_calls is not loaded and cannot be; ENOENT,
+ * none of the functions may be traced; ENODEV, ftrace is off. With calls: EOPNOTSUPP, the clock is not the TSC. With
+ * probes: EINVAL, EILSEQ, see FKT_REFUSED. EUNATCH: no module has registered the handler of an instrument.
  */
 #define FKT_START _IOW(FKT_IOC, 16, struct fkt_start)
 /* Ends the recording of this open file; returns when every page was written or can be fetched. */

@@ -3,10 +3,9 @@
  * How a user program and its recorder exchange events without the kernel's help: what fkt/user.h and fkt_record agree
  * on. Programs include fkt/user.h.
  *
- * The recorder listens on two sockets (SOCK_SEQPACKET). The program finds their name in its environment: a path,
- * which is
- * also the name of the one in the abstract namespace. That one is found from every root and every mount namespace, the
- * other one from every network namespace. A thread that has its first event connects, sends one request, gets one
+ * The recorder listens on two sockets (SOCK_SEQPACKET). The program finds their name in its environment: a path, which
+ * is also the name of the one in the abstract namespace. That one is found from every root and every mount namespace,
+ * the other one from every network namespace. A thread that has its first event connects, sends one request, gets one
  * answer, and closes the connection: no descriptor stays open in the program.
  *
  *   FKT_USER_ATTACH   the answer has the descriptor of the thread's ring: shared memory whose size is sealed

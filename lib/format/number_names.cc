@@ -163,7 +163,7 @@ std::string NumberNames::request_flags(std::uint64_t flags) {
       {5, "ERASE"},       {7, "ZONE_APPEND"},  {9, "ZEROES"},      {11, "ZONE_OPEN"},
       {13, "ZONE_CLOSE"}, {15, "ZONE_FINISH"}, {17, "ZONE_RESET"}, {19, "ZONE_RESET_ALL"},
       {34, "DRIVER_IN"},  {35, "DRIVER_OUT"}};
-  // From bit 8 on. Later bits have other meanings on other kernels, these are the same on all.
+  // The flags from bit 8 on, up to the last one that means the same on all kernels.
   static constexpr std::string_view kFlags[] = {"FAILFAST_DEV",
                                                 "FAILFAST_TRANSPORT",
                                                 "FAILFAST_DRIVER",

@@ -180,7 +180,7 @@ class PlaceParser {
                      in_quotes({&*wrong, 1}) + " cannot be in the name of " + what);
   }
 
-  // The same of a program's names.
+  // Checks the name of a program or of its function, in which a backslash escapes a character.
   Status check_program(Piece piece) const {
     if (piece.text.empty()) return check(piece, what(), is_pattern_character);
     for (std::size_t at = 0; at < piece.text.size(); at++) {

@@ -170,8 +170,7 @@ static void *read_whole(struct file *file, size_t *bytes)
 
 /*
  * Returns the description, as read_whole(). Not by kernel_read_file(), which asks security modules about what the
- * kernel will
- * execute or obey.
+ * kernel will execute or obey.
  */
 static void *read_description(const struct module *module, size_t *bytes)
 {

@@ -71,8 +71,8 @@ Result<RingSocket> RingSocket::open(uid_t user, Answers answers) {
   at.sun_family = AF_UNIX;
   std::memcpy(at.sun_path, name.data(), name.size());
   UniqueFd of_path = listen_at(at, name.size());
-  // Without it, programs in other network namespaces are missing. Who may ask is looked at for each
-  // connection.
+  // Programs in other network namespaces need the path. Everybody may connect to it, because the
+  // credentials of each connection are checked.
   const bool has_path = of_path && ::chmod(name.c_str(), 0666) == 0;
   if (has_path) listeners.push_back(std::move(of_path));
   return RingSocket(name, std::move(listeners), has_path, user, std::move(answers));
