@@ -56,8 +56,8 @@ static void see(u64 unused, u64 ticks, u64 now)
 	})
 
 /*
- * Caller must hold `lock` of calls.c, and calls this before it sets the callbacks of the recording that wants calls traced: until
- * then no call is recorded, so fkt_returns_watch() can have the returns.
+ * Caller must hold `lock` of calls.c, and calls this before it sets the callbacks of the recording that wants calls
+ * traced: until then no call is recorded, so fkt_returns_watch() can have the returns.
  */
 void fkt_cost_measure(void)
 {

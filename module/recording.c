@@ -90,8 +90,8 @@ int fkt_recording_lock_awake(struct fkt_recording *rec)
 }
 
 /*
- * As fkt_recording_lock_awake(), at a time when no other caller arms or disarms places without the lock. The caller may then set
- * `arming`, and ends that by fkt_recording_armed(). -EBUSY: somebody does so for long.
+ * As fkt_recording_lock_awake(), at a time when no other caller arms or disarms places without the lock. The caller may
+ * then set `arming`, and clears it by fkt_recording_armed(). -EBUSY: another caller does so for long.
  */
 int fkt_recording_lock_to_arm(struct fkt_recording *rec)
 {
