@@ -8,6 +8,9 @@
 # $parts_log has the output of the part that runs or ran last. $parts_results has the outcome of every run, the
 # last one at the end: when it began, of which commit, and for each part when it ended, its seconds and its
 # count. A line is written as soon as its part has ended, so a run that is interrupted leaves what it found.
+#
+# With parts_kept, a file in the repository, that file has a line for each part's last run (title, date, commit, seconds,
+# count, separated by tabs), for the commit after the run.
 parts_log=$FKT_BUILD/$parts_name.log
 parts_results=$FKT_BUILD/$parts_name.results
 passed=0 failed=0 skipped=0
@@ -15,11 +18,20 @@ passed=0 failed=0 skipped=0
 # result TEXT: a line of $parts_results, with the date.
 result() { echo "$(date -u '+%Y-%m-%d %H:%M:%S UTC')  $1" >>"$parts_results"; }
 
+# keep SECONDS OUTCOME LINE TITLE: the part's line of $parts_kept, in the place of the one of its last run.
+keep() {
+    { awk -F '\t' -v title="$4" '$1 != title' "$parts_kept" 2>/dev/null || true
+      printf '%s\t%s\t%s\t%s\t%s\n' "$4" "$(date -u +%F)" "$parts_commit" "$1" "$2: $3"; } >"$parts_kept.new"
+    mv "$parts_kept.new" "$parts_kept"
+}
+
 parts_begin() {
     local commit changes=
+    parts_commit=$(git -C "$checkout" describe --always --exclude '*' 2>/dev/null) || parts_commit=unknown
     mkdir -p "$FKT_BUILD"
     commit=$(git -C "$checkout" log -1 --format='%h "%s"' 2>/dev/null) || commit="no commit known"
-    [[ -z $(git -C "$checkout" status --porcelain 2>/dev/null) ]] || changes=", with changes"
+    [[ -z $(git -C "$checkout" status --porcelain -- . ':!tests/*.tsv' 2>/dev/null) ]] ||
+        { changes=", with changes"; parts_commit+="+changes"; }
     result "begins: $commit$changes"
 }
 
@@ -38,6 +50,7 @@ add() {
         outcome=FAIL
     fi
     result "$(printf '%-4s  %5d s  %s: %s' "$outcome" "$1" "$4" "$3")"
+    [[ -z ${parts_kept:-} ]] || keep "$1" "$outcome" "$3" "$4"
 }
 
 # part TITLE COMMAND...
