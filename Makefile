@@ -13,6 +13,7 @@ JOBS := $(shell nproc)
 CMD ?= find /usr/share/doc
 FUZZ_SECONDS ?= 60
 BUILD_TYPE ?= Release
+K ?= 6.1
 # 0: every source file is compiled alone. CMake keeps what was chosen last.
 UNITY ?=
 
@@ -22,12 +23,12 @@ initramfs_dir = $(DESTDIR)/etc/initramfs-tools
 modules_dir = $(DESTDIR)/lib/modules/$(kernel_release)/extra
 tool_names = $(patsubst cli/%/main.cc,%,$(wildcard cli/fkt_*/main.cc))
 man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
-cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
-                         tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc)
+cxx_sources = $(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/unit/*/*.h tests/unit/*/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
+                         tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc))
 scripts = packaging/setup packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
-.PHONY: all help tools demo-tools module install install-tools install-boot uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
+.PHONY: all help tools dev test case demo-tools module install install-tools install-boot uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
         check-setup unit-tests check-sanitizers fuzz bench bench-readers lint lint-module format clean
 .DEFAULT_GOAL := all
 
@@ -111,6 +112,32 @@ check-setup:
 	@{ for kernel in 6.1 6.12; do tests/vm/get-kernel $$kernel && MAKEFLAGS= tests/vm/build-module $$kernel >/dev/null || exit 1; done; \
 	    tests/vm/get-qemu >/dev/null; } & \
 	    $(MAKE) --no-print-directory unit-tests; built=$$?; wait $$! && exit $$built
+
+# For editing: in build/dev, so that the build for use and for `make check` stays as it is.
+DEV := $(BUILD)/dev
+$(DEV)/build.ninja: CMakeLists.txt CMakePresets.json | $(BUILD)
+	@packaging/setup build dev check
+	@echo "make: configuring build/dev"
+	@cmake --preset dev $(if $(shell command -v ccache),-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache) \
+	    >'$(DEV).log' 2>&1 || { tail -20 '$(DEV).log'; exit 1; }
+	@ln -sf build/dev/compile_commands.json compile_commands.json
+	@touch '$@'
+
+dev: $(DEV)/build.ninja  ## the tools for editing, into build/dev/bin: Debug, each file compiled alone
+	@ninja --quiet -C '$(DEV)' $(tool_names)
+
+test: $(DEV)/build.ninja  ## one file of unit tests: make test T=expression_test
+	@room=$$(basename "$$(dirname tests/unit/*/'$(T).cc')"); \
+	    [ -f "tests/unit/$$room/$(T).cc" ] || { echo 'make: no tests/unit/*/$(T).cc: name one with T=..., for example T=expression_test' >&2; exit 1; }; \
+	    ninja --quiet -C '$(DEV)' "unit_$$room" && '$(DEV)'/unit_$$room --filenames-as-tags '[#$(T)]'
+
+case: tools  ## one case in the virtual machine: make case C=marks K=6.12
+	@[ -x 'tests/vm/cases/$(C)' ] || { echo 'make: no tests/vm/cases/$(C): name one with C=..., for example C=marks' >&2; exit 1; }
+	@packaging/setup build module vm check
+	@tests/vm/get-kernel '$(K)'
+	@cmake -DFKT_TESTS=ON '$(BUILD)/cmake' >'$(BUILD)/cmake.log' 2>&1 || { tail -20 '$(BUILD)/cmake.log'; exit 1; }
+	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) --target guest_programs -- --no-print-directory -s
+	@tests/vm/alone --kernel '$(K)' -- '$(C)'
 
 unit-tests: tools
 	@cmake -DFKT_TESTS=ON '$(BUILD)/cmake' >'$(BUILD)/cmake.log' 2>&1 || { tail -20 '$(BUILD)/cmake.log'; exit 1; }
@@ -208,6 +235,6 @@ format:  ## formats the C++ sources in place
 
 # The unpacked kernels stay: they are downloads, and `rm -r build` removes them.
 clean:  ## removes what was built, but not the kernels that were fetched
-	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/cmake-single '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
+	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/dev '$(BUILD)'/dev-sanitize compile_commands.json '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/cmake-single '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
 	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
 	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd ../records/*.o ../records/.*.cmd ../records/left_out kernel_has .module-common.*

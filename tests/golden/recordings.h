@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Generates the golden .fkt files word by word. tests/unit/golden_test.cc checks that the files are
+// Generates the golden .fkt files word by word. tests/unit/cli/golden_test.cc checks that the files are
 // equal to these, and that the output of fkt_print is equal to the text files beside them.
 #pragma once
 

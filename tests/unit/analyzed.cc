@@ -8,8 +8,14 @@
 
 namespace fkt::test {
 
+Trace opened(const Bytes& file) {
+  Result<Trace> trace = Trace::from_bytes(file);
+  if (!trace) throw std::runtime_error(trace.error().message);
+  return std::move(*trace);
+}
+
 Analyzed::Analyzed(const Bytes& file, const Selection& selection, TimeUnit unit)
-    : trace_(std::move(*Trace::from_bytes(file))),
+    : trace_(opened(file)),
       time_(unit, trace_.info().clocks.ticks_per_second()),
       analysis_(trace_.info(), selection) {
   analysis_.keep_histograms();

@@ -13,6 +13,9 @@
 
 namespace fkt::test {
 
+// Returns the file's recording; throws if it cannot be opened.
+Trace opened(const Bytes& file);
+
 class Analyzed {
  public:
   explicit Analyzed(const Bytes& file, const Selection& selection = {},
