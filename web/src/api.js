@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // Sends requests to the server and awaits the answers; where the page holds the recording itself,
 // asks that.
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -8,8 +9,13 @@ const retryMs = 250;
 // Identifies this page in requests: the server answers only the latest request of a kind from each
 // page.
 const page = Math.random().toString(36).slice(2);
-let turn = 0;  // of the page's latest request: the server may receive them in another order
+let turn = 0; // of the page's latest request: the server may receive them in another order
 
+/**
+ * @param {string} name
+ * @param {Record<string, any>} [parameters]
+ * @param {{ signal?: AbortSignal, method?: string }} [options]
+ */
 export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}) {
   if (isEmbedded) return answerFrom(name, parameters);
   const query = new URLSearchParams(parameters);
@@ -25,10 +31,12 @@ export async function ask(name, parameters = {}, { signal, method = 'GET' } = {}
   }
 }
 
+/** @typedef {{ data: any, of?: string, error: ?string, busy: boolean }} Answer of: the parameters that data answers */
+
 // Returns the latest answer to a request whose parameters change; the previous answer stays until
 // the next one arrives. No request is sent while parameters is null.
 export function useAnswer(name, parameters) {
-  const [answer, setAnswer] = useState({ data: null, error: null, busy: false });
+  const [answer, setAnswer] = useState(/** @type {Answer} */ ({ data: null, error: null, busy: false }));
   const key = parameters && JSON.stringify(parameters);
   useEffect(() => {
     if (!key) return setAnswer({ data: null, error: null, busy: false });
@@ -36,7 +44,8 @@ export function useAnswer(name, parameters) {
     setAnswer((old) => ({ ...old, busy: true }));
     ask(name, { ...JSON.parse(key), page, turn: ++turn }, { signal: control.signal }).then(
       (data) => setAnswer({ data, of: key, error: null, busy: false }),
-      (error) => error.name !== 'AbortError' && setAnswer({ data: null, error: error.message, busy: false }));
+      (error) => error.name !== 'AbortError' && setAnswer({ data: null, error: error.message, busy: false }),
+    );
     return () => control.abort();
   }, [name, key]);
   return answer;
@@ -51,5 +60,5 @@ export function useWidth() {
     observer.observe(ref.current);
     return () => observer.disconnect();
   }, []);
-  return [ref, width];
+  return /** @type {const} */ ([ref, width]);
 }

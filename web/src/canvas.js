@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // Draws in CSS pixels on a canvas that has the screen's resolution, with the colours of the theme.
 import { tickLabel } from './format.js';
 
-export const gutter = 150;  // width of the lanes' names in pixels
+export const gutter = 150; // width of the lanes' names in pixels
 
 export function prepare(canvas, width, height) {
   const ratio = devicePixelRatio || 1;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // The keyboard's place in the lanes: a lane, and in it a slice at a time and depth. It is found
 // again in each new picture.
 import { duration, exactly } from './format.js';
@@ -8,11 +9,16 @@ const inOrder = (lane) => [...lane.cells].sort((a, b) => a.from - b.from || a.de
 const placed = (lane, cell, at) => ({ lane: keyOf(lane), depth: cell?.depth ?? 0, at: cell?.from ?? at });
 
 // The lane and the cell at the cursor; nothing if there is no cursor, or no such lane.
+/** @returns {{ lane?: any, cell?: any }} */
 export function atCursor(layout, cursor) {
   const lane = cursor && layout?.lanes.find((other) => keyOf(other) === cursor.lane);
   if (!lane) return {};
   const cells = inOrder(lane);
-  if (cursor.depth === null) return { lane, cell: cells.filter((cell) => cell.from <= cursor.at && cell.to >= cursor.at).sort((a, b) => b.depth - a.depth)[0] };
+  if (cursor.depth === null)
+    return {
+      lane,
+      cell: cells.filter((cell) => cell.from <= cursor.at && cell.to >= cursor.at).sort((a, b) => b.depth - a.depth)[0],
+    };
   return { lane, cell: cells.findLast((cell) => cell.depth === cursor.depth && cell.from <= cursor.at) ?? cells[0] };
 }
 
@@ -34,13 +40,15 @@ export function slicewards(layout, cursor, by) {
 // The lane above (-1) or below (1), at the same time.
 export function lanewards(layout, cursor, by) {
   const { lane } = atCursor(layout, cursor);
-  const next = lane ? layout.lanes[layout.lanes.indexOf(lane) + by] ?? lane : layout.lanes[0];
+  const next = lane ? (layout.lanes[layout.lanes.indexOf(lane) + by] ?? lane) : layout.lanes[0];
   if (!next) return null;
-  const cells = inOrder(next), at = cursor?.at ?? -Infinity;
+  const cells = inOrder(next),
+    at = cursor?.at ?? -Infinity;
   return placed(next, cells.findLast((cell) => cell.depth === 0 && cell.from <= at) ?? cells[0], at);
 }
 
 // What stands at the cursor, for a reader.
+/** @param {{ lane?: any, cell?: any }} place */
 export function cursorText({ lane, cell }, data, info) {
   if (!lane) return '';
   const per = info.ticks_per_second;

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // Formats times and numbers.
 
-const units = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
+/** @type {[number, string][]} */
+const units = [
+  [1, 's'],
+  [1e-3, 'ms'],
+  [1e-6, 'µs'],
+  [1e-9, 'ns'],
+];
 
 // Formats a duration with three significant digits.
 export function duration(ticks, perSecond) {

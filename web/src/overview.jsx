@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // The overview: how many events a second each CPU had, by layer; red where events were lost. Dragging
 // selects, the wheel zooms, a double click shows the whole recording.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -9,9 +10,9 @@ import { useScrolled, windowOf } from './scroll.js';
 import { scrolls, themeOf, wheeled } from './state.js';
 
 const axis = 20;
-const leastDrag = 4;  // pixels; a shorter drag is a click
+const leastDrag = 4; // pixels; a shorter drag is a click
 const mostHeight = 300;
-const fewHits = 100;  // columns with hits that get a line each
+const fewHits = 100; // columns with hits that get a line each
 
 function rowHeight(cpus) {
   return Math.max(14, Math.min(64, (mostHeight - axis) / Math.max(1, cpus)));
@@ -35,7 +36,8 @@ function drawRow(draw, row, data, x, y, height, most, palette) {
   const cellTicks = (data.to - data.from) / data.cells;
   for (let cell = 0; cell < data.cells; cell++) {
     let top = y + height;
-    const left = x(data.from + cell * cellTicks), width = Math.ceil(x(data.from + (cell + 1) * cellTicks) - left);
+    const left = x(data.from + cell * cellTicks),
+      width = Math.ceil(x(data.from + (cell + 1) * cellTicks) - left);
     if (left + width < gutter) continue;
     row.events.forEach((layer, index) => {
       if (!layer[cell]) return;
@@ -57,7 +59,7 @@ function drawCpu(draw, cpu, data, x, y, row, most, palette, width) {
     if (number === cpu.cpu) draw.fillRect(x(from), y, Math.max(2, x(to) - x(from)), row - 2);
   }
   draw.globalAlpha = 1;
-  draw.fillStyle = palette.back;  // hides bars that begin left of the view
+  draw.fillStyle = palette.back; // hides bars that begin left of the view
   draw.fillRect(0, y, gutter, row);
   draw.fillStyle = palette.text;
   draw.fillText(`cpu ${cpu.cpu}`, 4, y + row / 2);
@@ -65,7 +67,8 @@ function drawCpu(draw, cpu, data, x, y, row, most, palette, width) {
 
 // Draws the selection, unless it is the whole view, and the occurrence found last.
 function drawMarks(draw, [from, to], mark, view, x, height, width, palette) {
-  const left = Math.max(gutter, x(from)), right = Math.min(width, x(to));
+  const left = Math.max(gutter, x(from)),
+    right = Math.min(width, x(to));
   if (right >= gutter && left <= width && (from > view[0] || to < view[1])) {
     draw.fillStyle = palette.select;
     draw.fillRect(left, 0, Math.max(1, right - left), height);
@@ -97,7 +100,22 @@ function drawHits(draw, hits, x, height, width, palette) {
 function paint(canvas, { width, height, above, data, most, view, info, selected, mark, hits }) {
   const row = rowHeight(data.cpus.length);
   const draw = prepare(canvas, width, height);
-  const palette = colours('back', 'text', 'dim', 'line', 'panel', 'lost', 'select', 'accent', 'hit', 'layer0', 'layer1', 'layer2', 'layer3', 'layer4');
+  const palette = colours(
+    'back',
+    'text',
+    'dim',
+    'line',
+    'panel',
+    'lost',
+    'select',
+    'accent',
+    'hit',
+    'layer0',
+    'layer1',
+    'layer2',
+    'layer3',
+    'layer4',
+  );
   const x = (time) => gutter + ((time - view[0]) / (view[1] - view[0])) * (width - gutter);
   const rows = height - axis;
   data.cpus.forEach((cpu, index) => {
@@ -105,7 +123,16 @@ function paint(canvas, { width, height, above, data, most, view, info, selected,
     if (y + row > 0 && y < rows) drawCpu(draw, cpu, data, x, y, row, most, palette, width);
   });
   draw.clearRect(0, rows, width, axis);
-  drawTimes(draw, tickTimes(...view, info.ticks_per_second, (width - gutter) / 150), info, x, rows, width, palette.dim, palette.line);
+  drawTimes(
+    draw,
+    tickTimes(...view, info.ticks_per_second, (width - gutter) / 150),
+    info,
+    x,
+    rows,
+    width,
+    palette.dim,
+    palette.line,
+  );
   if (hits) drawHits(draw, hits, x, rows, width, palette);
   drawMarks(draw, selected, mark, view, x, rows, width, palette);
 }
@@ -117,15 +144,18 @@ export function Overview({ info, shown, change, mark, hits, version }) {
   const [drag, setDrag] = useState(null);
   const [pointed, setPointed] = useState(null);
   const cells = Math.max(50, width - gutter);
-  const { data, error, busy } = useAnswer('density', width && {
-    from: shown.view[0], to: shown.view[1], cells, version });
+  const { data, error, busy } = useAnswer(
+    'density',
+    width && { from: shown.view[0], to: shown.view[1], cells, version },
+  );
   const most = useMemo(() => data && highest(data), [data]);
   const row = rowHeight(data?.cpus.length ?? 0);
   const whole = data ? data.cpus.length * row + axis : 0;
   const { height, above } = windowOf(seen, whole);
   const selected = drag ?? shown.select;
   useEffect(() => {
-    if (data && width && height) paint(canvas.current, { width, height, above, data, most, view: shown.view, info, selected, mark, hits });
+    if (data && width && height)
+      paint(canvas.current, { width, height, above, data, most, view: shown.view, info, selected, mark, hits });
   }, [data, width, height, above, ...shown.view, ...selected, themeOf(shown), mark, hits]);
 
   const timeAt = (event) => {
@@ -136,7 +166,8 @@ export function Overview({ info, shown, change, mark, hits, version }) {
   const down = (event) => {
     if (event.button !== 0) return;
     event.target.setPointerCapture(event.pointerId);
-    const start = timeAt(event), startX = event.clientX;
+    const start = timeAt(event),
+      startX = event.clientX;
     setDrag([start, start]);
     const move = (next) => setDrag([start, timeAt(next)].sort((a, b) => a - b));
     const up = (last) => {
@@ -170,29 +201,53 @@ export function Overview({ info, shown, change, mark, hits, version }) {
   };
   const cellSeconds = data ? (data.to - data.from) / data.cells / info.ticks_per_second : 1;
   const layers = data?.layers.length ? data.layers : ['all layers'];
-  const used = layers.map((name, index) => [name, index]).filter(([, index]) =>
-    data?.cpus.some((cpu) => cpu.events[index]?.some((number) => number)));
-  return <section class="overview">
-    <div class="legend">
-      <b>Events per second</b>
-      {used.map(([name, index]) => <span key={name}><i style={{ background: `var(--layer${index % 5})` }} />{name}</span>)}
-      {data?.gaps.length > 0 && <span><i style={{ background: 'var(--lost)' }} />
-        {events(data.gaps.reduce((sum, gap) => sum + gap[3], 0))} lost</span>}
-      {data && <span>full height: {count(Math.round(most / cellSeconds))} events/s</span>}
-      {data && !data.exact && <span>by page, layers to come</span>}
-      {error && <span class="problem">{error}</span>}
-      <span class="right">{pointed
-        ? `cpu ${pointed.cpu} at ${moment(pointed.time, info.ticks_per_second, shown.view[1] - shown.view[0])}: `
-          + used.map(([name, index]) => `${name} ${count(pointed.events[index] ?? 0)}`).join(', ') + ' events'
-          + (pointed.lost === undefined ? '' : `, ${count(pointed.lost)} lost`)
-        : `${duration(shown.view[1] - shown.view[0], info.ticks_per_second)} shown; drag to select, wheel to zoom`}</span>
-    </div>
-    <div class="rows" ref={ref}>
-      <div style={{ height: `${whole}px` }}>
-        <canvas id="overview" ref={canvas} role="img" aria-label="overview: events per second of each CPU; keys W, S, A and D zoom and move the selection" onPointerDown={down} onWheel={wheel} onPointerMove={hover}
-          onPointerLeave={() => setPointed(null)} onDblClick={() => change({ view: [info.begin, info.end] })} />
+  const used = layers
+    .map((name, index) => [name, index])
+    .filter(([, index]) => data?.cpus.some((cpu) => cpu.events[index]?.some((number) => number)));
+  return (
+    <section class="overview">
+      <div class="legend">
+        <b>Events per second</b>
+        {used.map(([name, index]) => (
+          <span key={name}>
+            <i style={{ background: `var(--layer${index % 5})` }} />
+            {name}
+          </span>
+        ))}
+        {data?.gaps.length > 0 && (
+          <span>
+            <i style={{ background: 'var(--lost)' }} />
+            {events(data.gaps.reduce((sum, gap) => sum + gap[3], 0))} lost
+          </span>
+        )}
+        {data && <span>full height: {count(Math.round(most / cellSeconds))} events/s</span>}
+        {data && !data.exact && <span>by page, layers to come</span>}
+        {error && <span class="problem">{error}</span>}
+        <span class="right">
+          {pointed
+            ? `cpu ${pointed.cpu} at ${moment(pointed.time, info.ticks_per_second, shown.view[1] - shown.view[0])}: ` +
+              used.map(([name, index]) => `${name} ${count(pointed.events[index] ?? 0)}`).join(', ') +
+              ' events' +
+              (pointed.lost === undefined ? '' : `, ${count(pointed.lost)} lost`)
+            : `${duration(shown.view[1] - shown.view[0], info.ticks_per_second)} shown; drag to select, wheel to zoom`}
+        </span>
       </div>
-    </div>
-    {busy && <div class="progress" style={{ width: '100%', opacity: 0.4 }} />}
-  </section>;
+      <div class="rows" ref={ref}>
+        <div style={{ height: `${whole}px` }}>
+          <canvas
+            id="overview"
+            ref={canvas}
+            role="img"
+            aria-label="overview: events per second of each CPU; keys W, S, A and D zoom and move the selection"
+            onPointerDown={down}
+            onWheel={wheel}
+            onPointerMove={hover}
+            onPointerLeave={() => setPointed(null)}
+            onDblClick={() => change({ view: [info.begin, info.end] })}
+          />
+        </div>
+      </div>
+      {busy && <div class="progress" style={{ width: '100%', opacity: 0.4 }} />}
+    </section>
+  );
 }

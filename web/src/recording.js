@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // Answers the page's questions from the recording that the page itself holds, as `fkt_selection
 // --html` writes it: the lanes once, at the finest resolution that fits, the overview, and the
 // statistics of the whole. There is no server then.
@@ -7,8 +8,8 @@ import { Kind, keyOf, laneOf, sliceOf } from './lane_picture.js';
 const element = document.getElementById('recording');
 export const isEmbedded = element !== null;
 
-const step = 4;            // of the widths of two levels of detail
-const leastColumns = 500;  // of the coarsest level
+const step = 4; // of the widths of two levels of detail
+const leastColumns = 500; // of the coarsest level
 const [depthOf, numberOf, valueOf, insideOf, cpuOf, fromOf, toOf, busyOf] = [1, 3, 4, 5, 6, 7, 8, 9];
 
 // Cells as the server's answer "lanes" has them, from the differences that the file has.
@@ -23,7 +24,8 @@ function expanded(cells) {
 // Combines the cells of a lane that are narrower than `width`, per depth: one cell for those that
 // begin in the same bucket. Its value is that of the longest, of states the one with the most time.
 function combined(cells, width) {
-  const result = [], open = new Map();
+  const result = [],
+    open = new Map();
   const close = ({ cell, states }) => {
     if (cell[0] === Kind.state) cell[valueOf] = states.indexOf(Math.max(...states));
     return cell;
@@ -58,18 +60,25 @@ function combined(cells, width) {
 function prepared(data) {
   const { begin, end } = data.info;
   const widths = [data.lanes.bucket];
-  for (let width = Math.max(2, data.lanes.bucket) * step; (end - begin) / width > leastColumns; width *= step) widths.push(width);
+  for (let width = Math.max(2, data.lanes.bucket) * step; (end - begin) / width > leastColumns; width *= step)
+    widths.push(width);
   const lanes = data.lanes.lanes.map((lane) => {
     const levels = [expanded(lane.cells)];
     for (const width of widths.slice(1)) levels.push(combined(levels.at(-1), width));
     return { ...lane, levels };
   });
   const combines = lanes.some((lane) => lane.levels[0].some((cell) => cell[numberOf] > 1));
-  return { ...data, widths, info: { ...data.info, embedded: true, combined: combines ? data.lanes.bucket : 0 }, lanes: { ...data.lanes, lanes } };
+  return {
+    ...data,
+    widths,
+    info: { ...data.info, embedded: true, combined: combines ? data.lanes.bucket : 0 },
+    lanes: { ...data.lanes, lanes },
+  };
 }
 
 async function unpacked() {
-  if (!globalThis.DecompressionStream) throw new Error('this browser cannot unpack what is in the file: one of 2023 or later can');
+  if (!globalThis.DecompressionStream)
+    throw new Error('this browser cannot unpack what is in the file: one of 2023 or later can');
   const bytes = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return prepared(await new Response(stream).json());
@@ -90,19 +99,39 @@ function lanes(data, { from, to, cells, tasks: most, filter, pins = '' }) {
   const pinned = new Set(pins.split('~'));
   const all = data.lanes;
   const column = (to - from) / cells;
-  const level = Math.max(0, data.widths.findLastIndex((width) => width <= column));
-  const seen = (lane) => ({ ...lane, levels: undefined, cells: lane.levels[level].filter((cell) => cell[fromOf] < to && cell[toOf] >= from) });
+  const level = Math.max(
+    0,
+    data.widths.findLastIndex((width) => width <= column),
+  );
+  const seen = (lane) => ({
+    ...lane,
+    levels: undefined,
+    cells: lane.levels[level].filter((cell) => cell[fromOf] < to && cell[toOf] >= from),
+  });
   const isPinned = ({ id }) => pinned.has(String(all.tasks[id]?.tid));
   const wanted = (lane) => {
     const task = all.tasks[lane.id];
-    return !filter || isPinned(lane) || task?.name.includes(filter) || String(task?.tid) === filter || String(task?.tgid) === filter;
+    return (
+      !filter ||
+      isPinned(lane) ||
+      task?.name.includes(filter) ||
+      String(task?.tid) === filter ||
+      String(task?.tgid) === filter
+    );
   };
   const others = all.lanes.filter((lane) => lane.cpu || lane.async).map(seen);
-  const tasks = all.lanes.filter((lane) => !lane.cpu && !lane.async && wanted(lane)).map(seen)
-    .map((lane) => [activity(lane.cells, from, to), lane]).sort(([a], [b]) => b - a).map(([, lane]) => lane);
+  const tasks = all.lanes
+    .filter((lane) => !lane.cpu && !lane.async && wanted(lane))
+    .map(seen)
+    .map((lane) => [activity(lane.cells, from, to), lane])
+    .sort(([a], [b]) => b - a)
+    .map(([, lane]) => lane);
   const beyond = all.task_count - all.lanes.filter((lane) => !lane.cpu && !lane.async).length;
   return {
-    ...all, lanes: [...others, ...tasks.filter((lane, index) => index < most || isPinned(lane))], coarse: false, task_count: tasks.length + (filter ? 0 : beyond),
+    ...all,
+    lanes: [...others, ...tasks.filter((lane, index) => index < most || isPinned(lane))],
+    coarse: false,
+    task_count: tasks.length + (filter ? 0 : beyond),
     wakes: all.wakes.filter(([, , woken, , , runs]) => woken < to && runs >= from),
     gaps: all.gaps.filter(([, start, stop]) => start < to && stop >= from),
   };
@@ -116,21 +145,35 @@ function density(data, { from, to, cells }) {
   const last = Math.min(all.cells, Math.ceil((to - all.from) / width));
   const together = Math.max(1, Math.ceil((last - first) / cells));
   const columns = Math.max(1, Math.ceil((last - first) / together));
-  const gathered = (layer) => (layer.length === 0 ? [] : Array.from({ length: columns }, (_, column) => {
-    const start = first + column * together;
-    return layer.slice(start, Math.min(last, start + together)).reduce((sum, number) => sum + number, 0);
-  }));
+  const gathered = (layer) =>
+    layer.length === 0
+      ? []
+      : Array.from({ length: columns }, (_, column) => {
+          const start = first + column * together;
+          return layer.slice(start, Math.min(last, start + together)).reduce((sum, number) => sum + number, 0);
+        });
   return {
-    ...all, from: all.from + first * width, to: all.from + (first + columns * together) * width, cells: columns,
+    ...all,
+    from: all.from + first * width,
+    to: all.from + (first + columns * together) * width,
+    cells: columns,
     cpus: all.cpus.map(({ cpu, events }) => ({ cpu, events: events.map(gathered) })),
     gaps: all.gaps.filter(([, start, stop]) => start < to && stop >= from),
   };
 }
 
 // Whether a text that an event has, such as a path, fits: those stand in quotes.
-const hasText = (event, texts) => [...event.matchAll(/(?<!\binstrument)="((?:[^"\\]|\\.)*)"/g)].some(([, text]) => texts.test(text));
+const hasText = (event, texts) =>
+  [...event.matchAll(/(?<!\binstrument)="((?:[^"\\]|\\.)*)"/g)].some(([, text]) => texts.test(text));
 
-const pattern = (text) => new RegExp(`^${text.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
+const pattern = (text) =>
+  new RegExp(
+    `^${text
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+    's',
+  );
 
 // What a name stands for, by the rules of the server: what is called so, else what has it in its
 // name, else the texts of events.
@@ -140,9 +183,20 @@ function meant(data, name) {
   const find = (text) => {
     const fits = pattern(text);
     return {
-      types: new Set(Object.keys(types).filter((type) => fits.test(types[type])).map(Number)),
-      tasks: new Set(Object.keys(tasks).filter((task) => !tasks[task].idle && (fits.test(tasks[task].name)
-        || String(tasks[task].tid) === text || String(tasks[task].tgid) === text)).map(Number)),
+      types: new Set(
+        Object.keys(types)
+          .filter((type) => fits.test(types[type]))
+          .map(Number),
+      ),
+      tasks: new Set(
+        Object.keys(tasks)
+          .filter(
+            (task) =>
+              !tasks[task].idle &&
+              (fits.test(tasks[task].name) || String(tasks[task].tid) === text || String(tasks[task].tgid) === text),
+          )
+          .map(Number),
+      ),
       events: new Set(data.info.names.filter((event) => fits.test(event) && !ofSlices.has(event))),
     };
   };
@@ -150,14 +204,16 @@ function meant(data, name) {
   let found = find(name);
   if (!any(found)) found = find(`*${name}*`);
   const texts = !any(found) || name.includes('/') ? pattern(`*${name}*`) : null;
-  if (!any(found) && !(data.events ?? []).some((event) => hasText(event[5], texts))) throw new Error(`nothing here is called "${name}"`);
+  if (!any(found) && !(data.events ?? []).some((event) => hasText(event[5], texts)))
+    throw new Error(`nothing here is called "${name}"`);
   return { ...found, texts };
 }
 
 // As meant(), for names that have durations.
 function timed(data, name) {
   const found = meant(data, name);
-  if (found.types.size + found.tasks.size + found.events.size === 0) throw new Error(`nothing here is called "${name}"`);
+  if (found.types.size + found.tasks.size + found.events.size === 0)
+    throw new Error(`nothing here is called "${name}"`);
   return found;
 }
 
@@ -165,7 +221,11 @@ const typeOf = (lane, value) => (lane.async ? lane.id : value);
 
 // The slice of a single cell, as the server's answers have it.
 function sliceIn(lane, [kind, depth, edges, number, value, inside, cpu, from, to], data) {
-  return sliceOf({ kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to }, lane, data.lanes);
+  return sliceOf(
+    { kind, depth, begun: (edges & 1) !== 0, ended: (edges & 2) !== 0, number, value, inside, cpu, from, to },
+    lane,
+    data.lanes,
+  );
 }
 
 // Calls use(occurrence) for each slice and event that the name stands for. Slices that were
@@ -183,7 +243,8 @@ function eachOccurrence(data, name, use) {
   for (const [time, cpu, task, , , text] of data.events ?? []) {
     const { tid, name: taskName } = data.lanes.tasks[task] ?? {};
     const [event] = text.split(' ', 1);
-    if (events.has(event) || (texts && hasText(text, texts))) use({ from: time, to: time, cpu, task, tid, task_name: taskName ?? '', name: event });
+    if (events.has(event) || (texts && hasText(text, texts)))
+      use({ from: time, to: time, cpu, task, tid, task_name: taskName ?? '', name: event });
   }
 }
 
@@ -191,9 +252,12 @@ function eachOccurrence(data, name, use) {
 function withTask(one, data) {
   if (one.kind !== Kind.interrupt) return one;
   const lane = data.lanes.lanes.find((other) => other.cpu && other.id === one.cpu);
-  const run = lane.levels[0].findLast(([kind, , , number, , , , from, to]) => kind === Kind.run && number === 1 && from <= one.from && to >= one.from);
+  const run = lane.levels[0].findLast(
+    ([kind, , , number, , , , from, to]) => kind === Kind.run && number === 1 && from <= one.from && to >= one.from,
+  );
   if (!run) return one;
-  const task = run[valueOf], { tid, name } = data.lanes.tasks[task] ?? {};
+  const task = run[valueOf],
+    { tid, name } = data.lanes.tasks[task] ?? {};
   return { ...one, task, tid, task_name: name };
 }
 
@@ -209,8 +273,18 @@ function next(data, { name, from }) {
 function slowest(data, { name, most, at_least: least = 0, below = Infinity }) {
   timed(data, name);
   const found = [];
-  eachOccurrence(data, name, (one) => one.begun && one.ended && one.to - one.from >= least && one.to - one.from < below && found.push(one));
-  return { name, found: found.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, most).map((one) => withTask(one, data)) };
+  eachOccurrence(
+    data,
+    name,
+    (one) => one.begun && one.ended && one.to - one.from >= least && one.to - one.from < below && found.push(one),
+  );
+  return {
+    name,
+    found: found
+      .sort((a, b) => b.to - b.from - (a.to - a.from))
+      .slice(0, most)
+      .map((one) => withTask(one, data)),
+  };
 }
 
 function hits(data, { name, from, to, cells }) {
@@ -241,19 +315,28 @@ const mostWakes = 20;
 // that led to it.
 function wakesOf({ kind, task, cpu, from, to }, singles, data) {
   const sleeps = singles.filter((cell) => cell.kind === Kind.state && cell.value === 3);
-  const asleep = (woken) => sleeps.filter((cell) => cell.to === woken).reduce((_, cell) => woken - Math.max(cell.from, from), 0);
-  const isOf = ([, , woken, woke, on, runs]) => woke === task && (kind === Kind.run ? runs === from && on === cpu : woken >= from && woken <= to);
-  return data.lanes.wakes.filter(isOf).map(([waker, wakerCpu, woken, , , runs, interrupt]) => {
-    const { tid, name } = data.lanes.tasks[waker] ?? {};
-    const by = interrupt === null ? { interrupt, task: waker, tid, task_name: name } : { interrupt: data.lanes.types[interrupt] };
-    return { at: woken, runs, cpu: wakerCpu, asleep: kind === Kind.run ? 0 : asleep(woken), ...by };
-  }).sort((a, b) => b.asleep - a.asleep);
+  const asleep = (woken) =>
+    sleeps.filter((cell) => cell.to === woken).reduce((_, cell) => woken - Math.max(cell.from, from), 0);
+  const isOf = ([, , woken, woke, on, runs]) =>
+    woke === task && (kind === Kind.run ? runs === from && on === cpu : woken >= from && woken <= to);
+  return data.lanes.wakes
+    .filter(isOf)
+    .map(([waker, wakerCpu, woken, , , runs, interrupt]) => {
+      const { tid, name } = data.lanes.tasks[waker] ?? {};
+      const by =
+        interrupt === null
+          ? { interrupt, task: waker, tid, task_name: name }
+          : { interrupt: data.lanes.types[interrupt] };
+      return { at: woken, runs, cpu: wakerCpu, asleep: kind === Kind.run ? 0 : asleep(woken), ...by };
+    })
+    .sort((a, b) => b.asleep - a.asleep);
 }
 
 // The details of a slice, by the rules of the server, from the cells of its lane.
 function slice(data, asked) {
   const { kind, depth, value, cpu, task, from, to } = asked;
-  const singles = (lane) => lane.levels[0].filter((cell) => cell[numberOf] === 1).map((cell) => sliceIn(lane, cell, data));
+  const singles = (lane) =>
+    lane.levels[0].filter((cell) => cell[numberOf] === 1).map((cell) => sliceIn(lane, cell, data));
   const own = data.lanes.lanes.filter((lane) => keyOf(lane) === laneOf(asked)).flatMap(singles);
   const ofTask = kind === Kind.state || kind === Kind.call;
   const states = [0, 0, 0, 0];
@@ -261,32 +344,69 @@ function slice(data, asked) {
     if (cell.kind === Kind.state) states[cell.value] += Math.max(0, Math.min(to, cell.to) - Math.max(from, cell.from));
   }
   // A task is looked for on all CPUs; a state has no name that others could share.
-  const among = kind === Kind.run ? data.lanes.lanes.filter((lane) => lane.cpu).flatMap(singles) : kind === Kind.state ? [] : own;
-  const alike = among.filter((cell) => cell.kind === kind && cell.value === value && (kind !== Kind.async || cell.task === task));
+  const among =
+    kind === Kind.run ? data.lanes.lanes.filter((lane) => lane.cpu).flatMap(singles) : kind === Kind.state ? [] : own;
+  const alike = among.filter(
+    (cell) => cell.kind === kind && cell.value === value && (kind !== Kind.async || cell.task === task),
+  );
   const wakes = ofTask || kind === Kind.run ? wakesOf(asked, own, data) : [];
-  const facts = kind === Kind.async ? (data.facts ?? []).findLast(([begin, on]) => begin === from && on === cpu)?.[3] : undefined;
+  const facts =
+    kind === Kind.async ? (data.facts ?? []).findLast(([begin, on]) => begin === from && on === cpu)?.[3] : undefined;
   const all = (one) => one && withTask(one, data);
   return {
-    states, wake_count: wakes.length, wakes: wakes.slice(0, mostWakes), facts: facts ?? [],
-    parent: all(kind === Kind.async ? undefined : own.filter((cell) => cell.kind === kind && cell.depth + 1 === depth && cell.from <= from && cell.to >= to).at(-1)),
+    states,
+    wake_count: wakes.length,
+    wakes: wakes.slice(0, mostWakes),
+    facts: facts ?? [],
+    parent: all(
+      kind === Kind.async
+        ? undefined
+        : own
+            .filter((cell) => cell.kind === kind && cell.depth + 1 === depth && cell.from <= from && cell.to >= to)
+            .at(-1),
+    ),
     previous: all(alike.filter((cell) => cell.to <= from && cell.from < from).sort((a, b) => b.from - a.from)[0]),
     next: all(alike.filter((cell) => cell.from >= to && cell.from > from).sort((a, b) => a.to - b.to)[0]),
   };
 }
 
 function events(data, { from, to, most, cpu, task }) {
-  if (!data.events) return { events: [], more: false, note: 'This file has no room for the single events; the recording has them (fkt_print --dump).' };
-  const fits = ([time, onCpu, of]) => time >= from && time < to && (cpu === undefined || onCpu === cpu) && (task === undefined || of === task);
+  if (!data.events)
+    return {
+      events: [],
+      more: false,
+      note: 'This file has no room for the single events; the recording has them (fkt_print --dump).',
+    };
+  const fits = ([time, onCpu, of]) =>
+    time >= from && time < to && (cpu === undefined || onCpu === cpu) && (task === undefined || of === task);
   const found = data.events.filter(fits);
   return {
     more: found.length > most,
-    events: found.slice(0, most).map(([time, onCpu, of, name, depth, text]) => ({ time, cpu: onCpu, task: of, tid: data.lanes.tasks[of]?.tid ?? 0, task_name: name, depth, text })),
+    events: found
+      .slice(0, most)
+      .map(([time, onCpu, of, name, depth, text]) => ({
+        time,
+        cpu: onCpu,
+        task: of,
+        tid: data.lanes.tasks[of]?.tid ?? 0,
+        task_name: name,
+        depth,
+        text,
+      })),
   };
 }
 
 const answers = {
-  info: (data) => data.info, stats: (data) => ({ ...data.stats, whole: data.info.end - data.info.begin }),
-  lanes, density, next, slowest, hits, histogram, slice, events,
+  info: (data) => data.info,
+  stats: (data) => ({ ...data.stats, whole: data.info.end - data.info.begin }),
+  lanes,
+  density,
+  next,
+  slowest,
+  hits,
+  histogram,
+  slice,
+  events,
 };
 
 export async function answerFrom(name, parameters) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // The visible part of a scrolled box, for pictures that draw only that part.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
@@ -15,7 +16,7 @@ export function useScrolled() {
     box.addEventListener('scroll', look);
     return () => (observer.disconnect(), box.removeEventListener('scroll', look));
   }, []);
-  return [ref, seen];
+  return /** @type {const} */ ([ref, seen]);
 }
 
 // The part of a content of this height that has to be drawn: at most the height of the box, not

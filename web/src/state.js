@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// @ts-check
 // The state of the page is stored in its address, so that a reload or a copied address shows the
 // same view.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -8,13 +9,26 @@ const pair = (text) => {
   return numbers.length === 2 && numbers.every(Number.isFinite) && numbers[0] < numbers[1] ? numbers : null;
 };
 
-export const tabs = [['stats', 'Statistics'], ['events', 'Events'], ['name', 'Durations']];
-export const orders = [['activity', 'most active first'], ['name', 'by name'], ['number', 'by number'], ['process', 'by process']];
+export const tabs = [
+  ['stats', 'Statistics'],
+  ['events', 'Events'],
+  ['name', 'Durations'],
+];
+export const orders = [
+  ['activity', 'most active first'],
+  ['name', 'by name'],
+  ['number', 'by number'],
+  ['process', 'by process'],
+];
 
-const numbers = (text) => (text ?? '').split('~').map(Number).filter((number) => Number.isInteger(number) && number > 0);
+const numbers = (text) =>
+  (text ?? '')
+    .split('~')
+    .map(Number)
+    .filter((number) => Number.isInteger(number) && number > 0);
 const oneOf = (choices, text) => (choices.some(([key]) => key === text) ? text : choices[0][0]);
 
-function fromAddress() {
+export function fromAddress() {
   const values = new URLSearchParams(location.hash.slice(1));
   return {
     view: pair(values.get('view')),
@@ -34,7 +48,7 @@ function fromAddress() {
   };
 }
 
-function toAddress(state) {
+export function toAddress(state) {
   const values = new URLSearchParams();
   for (const key of ['view', 'select']) if (state[key]) values.set(key, state[key].join('~'));
   for (const key of ['name', 'filter', 'theme']) if (state[key]) values.set(key, state[key]);
@@ -51,10 +65,12 @@ export function themeOf({ theme }) {
   return theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
 }
 
-const restMs = 500;  // changes closer together are one step of the browser's history
+const restMs = 500; // changes closer together are one step of the browser's history
 
-let isGoingBack = false;  // until the browser is there: history.state is still that of the step before
-addEventListener('popstate', () => { isGoingBack = false; });
+let isGoingBack = false; // until the browser is there: history.state is still that of the step before
+addEventListener('popstate', () => {
+  isGoingBack = false;
+});
 
 // Goes back one step, but never to another page.
 export function back() {
@@ -67,14 +83,17 @@ export function back() {
 // returns: if an effect wrote it, the browser could be at another step when the effect runs.
 export function useShown() {
   const [state, setState] = useState(fromAddress);
-  const latest = useRef({ state, hash: location.hash, at: -Infinity });  // at: when it was last written
-  const arrive = useCallback(() => { latest.current = { state: fromAddress(), hash: location.hash, at: -Infinity }; }, []);
+  const latest = useRef({ state, hash: location.hash, at: -Infinity }); // at: when it was last written
+  const arrive = useCallback(() => {
+    latest.current = { state: fromAddress(), hash: location.hash, at: -Infinity };
+  }, []);
   const change = useCallback((part) => {
     if (isGoingBack) return addEventListener('popstate', () => change(part), { once: true });
-    if (location.hash !== latest.current.hash) arrive();  // the event that tells of it is still to come
+    if (location.hash !== latest.current.hash) arrive(); // the event that tells of it is still to come
     const { state: old, at } = latest.current;
     const next = { ...old, ...(typeof part === 'function' ? part(old) : part) };
-    const now = performance.now(), hash = toAddress(next);
+    const now = performance.now(),
+      hash = toAddress(next);
     if ((location.hash || '#') !== hash) {
       const steps = history.state?.steps ?? 0;
       if (now - at > restMs) history.pushState({ steps: steps + 1 }, '', hash);
@@ -96,7 +115,7 @@ export function useShown() {
     addEventListener('hashchange', moved);
     return () => removeEventListener('hashchange', moved);
   }, []);
-  return [state, change];
+  return /** @type {const} */ ([state, change]);
 }
 
 export const same = (one, other) => one[0] === other[0] && one[1] === other[1];
@@ -116,7 +135,8 @@ export function zoomed([from, to], at, factor, info) {
 // An interval with one occurrence in it, whole and with a margin. Keeps the current zoom if the
 // occurrence is large enough in it, and never shows less than it.
 export function spanAround({ from, to }, select, info) {
-  const width = select[1] - select[0], length = to - from;
+  const width = select[1] - select[0],
+    length = to - from;
   const [first, last] = [Math.max(info.begin, from - length / 10), Math.min(info.end, to + length / 10)];
   if (first >= select[0] && last <= select[1] && length * 20 > width) return select;
   const least = Math.min(info.ticks_per_second / 2e4, length > 0 ? 400 * length : Infinity);
@@ -125,13 +145,18 @@ export function spanAround({ from, to }, select, info) {
   return held([middle - wanted / 2, middle + wanted / 2], info);
 }
 
-const notch = 100, line = 33;  // pixels per notch of a mouse wheel, and per line
+const notch = 100,
+  line = 33; // pixels per notch of a mouse wheel, and per line
 
 // Vertical wheel movement zooms around a time, by 2 per notch; horizontal movement shifts the
 // interval.
 export function wheeled(event, span, at, perPixel, info) {
   const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? line : 1;
-  if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return held(span.map((time) => time + event.deltaX * unit * perPixel), info);
+  if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
+    return held(
+      span.map((time) => time + event.deltaX * unit * perPixel),
+      info,
+    );
   const notches = Math.max(-1, Math.min(1, (event.deltaY * unit) / notch));
   return zoomed(span, at, 2 ** notches, info);
 }
