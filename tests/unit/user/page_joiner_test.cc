@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "lib/read/event_merge.h"
 #include "lib/read/trace_data.h"
 #include "lib/user/page_joiner.h"
 #include "tests/unit/how_many.h"
