@@ -256,8 +256,7 @@ Status Options::parse_words(std::vector<std::string> words) {
   po::positional_options_description positions;
   positions.add("arguments", -1);
 
-  const Status joined = join_pairs(words);
-  if (!joined) return joined.error();
+  FKT_TRY(join_pairs(words));
   std::vector<std::string> rest;
   if (command_) {
     auto end =
@@ -305,9 +304,8 @@ Status check_not_stdout(const char* option, const std::string& name) {
 
 Status read_duration(const Options& options, const char* name, std::chrono::nanoseconds& out) {
   if (!options.has(name)) return Done{};
-  const Result<std::uint64_t> ns = parse_duration(std::string("--") + name, options.text(name));
-  if (!ns) return ns.error();
-  out = std::chrono::nanoseconds(*ns);
+  const auto ns = FKT_TRY(parse_duration(std::string("--") + name, options.text(name)));
+  out = std::chrono::nanoseconds(ns);
   return Done{};
 }
 

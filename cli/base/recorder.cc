@@ -15,14 +15,12 @@ namespace fkt::cli {
 namespace {
 
 Result<pid_t> who_records() {
-  const Result<Device> device = Device::open();
-  if (!device) return device.error();
-  const Result<fkt_status> status = device->status();
-  if (!status) return status.error();
-  if (status->state != FKT_RECORDING || status->recorder == 0) {
+  const auto device = FKT_TRY(Device::open());
+  const auto status = FKT_TRY(device.status());
+  if (status.state != FKT_RECORDING || status.recorder == 0) {
     return Error{ErrorCode::io, "nothing is being recorded"};
   }
-  return static_cast<pid_t>(status->recorder);
+  return static_cast<pid_t>(status.recorder);
 }
 
 }  // namespace
@@ -33,10 +31,8 @@ void add_recorder_option(boost::program_options::options_description_easy_init o
 
 Result<pid_t> recorder_of(const Options& options) {
   if (!options.has("recorder")) return pid_t{0};
-  const Result<std::uint64_t> pid =
-      parse_whole("--recorder", options.text("recorder"), 1, FKT_PID_MASK);
-  if (!pid) return pid.error();
-  return static_cast<pid_t>(*pid);
+  const auto pid = FKT_TRY(parse_whole("--recorder", options.text("recorder"), 1, FKT_PID_MASK));
+  return static_cast<pid_t>(pid);
 }
 
 Result<UniqueFd> connect_to(pid_t recorder, const char* refusal) {

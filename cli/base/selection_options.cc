@@ -29,13 +29,12 @@ Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
 Status find_around(const Options& options, const Trace& trace, Selection& selection,
                    const Reading& reading) {
   const std::string& event = options.text("around");
-  const auto window = window_of(options, trace);
-  if (!window) return window.error();
+  const auto window = FKT_TRY(window_of(options, trace));
   Selection events = selection;
   const auto filter = make_event_filter(trace, event, reading);
   if (!filter) return about("--around", filter.error());
   events.where = *filter;
-  Result<std::vector<Interval>> parts = around(trace, events, *window, reading);
+  Result<std::vector<Interval>> parts = around(trace, events, window, reading);
   if (!parts) return about("--around", parts.error());
   if (parts->empty()) {
     return Error{ErrorCode::absent, "--around: nothing in the recording is this: " + event};
@@ -82,8 +81,7 @@ Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
   TimeSpan span;
   for (const char* name : {"from", "to"}) {
     if (!options.has(name)) continue;
-    const Status unit = check_has_unit("--" + std::string(name), options.text(name));
-    if (!unit) return unit.error();
+    FKT_TRY(check_has_unit("--" + std::string(name), options.text(name)));
     const auto clock = parse_time(options.text(name), info, end);
     if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
     (std::string_view(name) == "from" ? span.from : span.to) = *clock;
@@ -95,9 +93,8 @@ Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
 }
 
 Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text) {
-  const Result<std::uint64_t> pid = parse_whole(option, text, 1, FKT_PID_MASK);
-  if (!pid) return pid.error();
-  return static_cast<std::uint32_t>(*pid);
+  const auto pid = FKT_TRY(parse_whole(option, text, 1, FKT_PID_MASK));
+  return static_cast<std::uint32_t>(pid);
 }
 
 bool is_task_name(std::string_view text) {
@@ -148,15 +145,12 @@ Result<Selection> selection_request(const Options& options, const char* needs_wi
     const std::string& text = options.text("task");
     selection.own = TaskChoice{0, text};
     if (!is_task_name(text)) {
-      const auto pid = parse_pid("--task", text);
-      if (!pid) return pid.error();
-      selection.own = TaskChoice{*pid, text};
+      const auto pid = FKT_TRY(parse_pid("--task", text));
+      selection.own = TaskChoice{pid, text};
     }
   }
   if (options.has("-s") && !is_task_name(options.text("-s"))) {
-    const auto pid = parse_pid("-s", options.text("-s"));
-    if (!pid) return pid.error();
-    selection.stats_pid = *pid;
+    selection.stats_pid = FKT_TRY(parse_pid("-s", options.text("-s")));
   }
   const bool for_another = needs_window != nullptr && options.has(needs_window);
   if (options.has("window") && !options.has("around") && !for_another) {
@@ -167,19 +161,14 @@ Result<Selection> selection_request(const Options& options, const char* needs_wi
 }
 
 Status complete_selection(const Options& options, const Trace& trace, Selection& selection) {
-  const Result<TimeSpan> span = time_span(options, trace);
-  if (!span) return span.error();
-  selection.from = span->from;
-  selection.to = span->to;
+  const auto span = FKT_TRY(time_span(options, trace));
+  selection.from = span.from;
+  selection.to = span.to;
   if (options.has("-s") && !selection.stats_pid) {
-    const auto pid = find_pid("-s", options.text("-s"), trace);
-    if (!pid) return pid.error();
-    selection.stats_pid = *pid;
+    selection.stats_pid = FKT_TRY(find_pid("-s", options.text("-s"), trace));
   }
   if (options.has("layer")) {
-    const auto layer = layer_of(trace.info().catalogue, options.text("layer"));
-    if (!layer) return layer.error();
-    selection.layer = *layer;
+    selection.layer = FKT_TRY(layer_of(trace.info().catalogue, options.text("layer")));
   }
   if (options.has("cpu")) {
     const auto cpu = parse_whole("--cpu", options.text("cpu"), 0, 0xffff);
@@ -207,8 +196,7 @@ Status find_selected(const Options& options, const Trace& trace, Selection& sele
 
 Result<std::uint64_t> window_of(const Options& options, const Trace& trace) {
   const std::string text = options.has("window") ? options.text("window") : std::string(kWindow);
-  const Status unit = check_has_unit("--window", text);
-  if (!unit) return unit.error();
+  FKT_TRY(check_has_unit("--window", text));
   const auto window = fkt::parse_duration(text, trace.info().clocks.ticks_per_second());
   if (!window) return about("--window", window.error());
   return window;

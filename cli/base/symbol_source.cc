@@ -23,9 +23,8 @@ constexpr const char* kKallsyms = "/proc/kallsyms";
 constexpr std::size_t kMostLine = 1 << 20;  // bytes
 
 Result<Symbols> symbols_of_recording(const std::string& path) {
-  const Result<Trace> trace = Trace::open(path);
-  if (!trace) return trace.error();
-  Symbols symbols = trace->info().symbols;
+  const auto trace = FKT_TRY(Trace::open(path));
+  Symbols symbols = trace.info().symbols;
   if (symbols.empty()) {
     return Error{ErrorCode::format, path +
                                         ": the recording has no kernel symbols (fkt_record "
@@ -50,10 +49,10 @@ Result<Symbols> symbols_of_list(const std::string& path, std::string text) {
 }  // namespace
 
 void add_symbol_options(Options& options) {
-  options.section("Options")(
-      "map,m", value("FILE"),
-      "where the symbols are: a System.map, a list like /proc/kallsyms, or a recording (default: "
-      "/proc/kallsyms)");
+  auto add = options.section("Options");
+  add("map,m", value("FILE"),
+      "where the symbols are: a System.map, a list like /proc/kallsyms, or a recording "
+      "(default: /proc/kallsyms)");
   options.positional("FILE", 1);
 }
 
@@ -63,9 +62,8 @@ Result<Symbols> symbols_of(const Options& options) {
   if (!file) return os_failure(path);
   // Not limited as lists are: a recording may be larger than any list of symbols.
   if (holds_fkt_file(file.get())) return symbols_of_recording(path);
-  Result<std::string> text = read_descriptor(file.get(), path, kMostListed);
-  if (!text) return text.error();
-  return symbols_of_list(path, std::move(*text));
+  auto text = FKT_TRY(read_descriptor(file.get(), path, kMostListed));
+  return symbols_of_list(path, std::move(text));
 }
 
 Status translate(const Options& options, const std::function<std::string(std::string_view)>& line) {
@@ -87,14 +85,12 @@ Status translate(const Options& options, const std::function<std::string(std::st
     if (!in.eof()) out += '\n';
     // Collects output only while more input is buffered: lines of a pipe appear as they arrive.
     if (out.size() < (1 << 16) && in.rdbuf()->in_avail() > 0) continue;
-    const Result<bool> put = cli::put(out);
-    if (!put) return put.error();
-    if (!*put) return Done{};
+    const auto put = FKT_TRY(cli::put(out));
+    if (!put) return Done{};
     out.clear();
   }
   if (in.bad()) return os_failure(name);
-  const Result<bool> put = cli::put(out);
-  if (!put) return put.error();
+  FKT_TRY(cli::put(out));
   // Reading has stopped before the end of the input: a line is longer than the buffer.
   if (in.gcount() > 0) return usage(input_name(name) + ": a line is longer than 1 MiB");
   return Done{};

@@ -35,14 +35,19 @@ struct Request {
 };
 
 void add_options(Options& options) {
-  options.section("How it is shown (default: a table)")("svg", "as a picture")(
-      "text", "as a table")("json", "as JSON")("csv", "as CSV")(
-      ",o", value("OUT"),
-      "into this file, - for standard output; one that ends in .svg, .json or .csv is written as "
-      "such")(",n", value("N"), "a row for each Nth part of the time (default 20)")(
-      "time", value("UNIT"), "times in cycles, ns, us, ms or s (default: s; JSON and CSV: us)");
-  options.section("Which part")("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5")(
-      "to", value("T"), "up to this time");
+  auto add = options.section("How it is shown (default: a table)");
+  add("svg", "as a picture");
+  add("text", "as a table");
+  add("json", "as JSON");
+  add("csv", "as CSV");
+  add(",o", value("OUT"),
+      "into this file, - for standard output; one that ends in .svg, .json or .csv is written "
+      "as such");
+  add(",n", value("N"), "a row for each Nth part of the time (default 20)");
+  add("time", value("UNIT"), "times in cycles, ns, us, ms or s (default: s; JSON and CSV: us)");
+  add = options.section("Which part");
+  add("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5");
+  add("to", value("T"), "up to this time");
   options.positional("FILE", 1);
 }
 
@@ -74,20 +79,16 @@ Status choose_form(const Options& options, Request& r) {
 Result<Request> request_of(const Options& options) {
   Request r;
   if (!options.arguments().empty()) r.file = options.arguments()[0];
-  const Status form = choose_form(options, r);
-  if (!form) return form.error();
+  FKT_TRY(choose_form(options, r));
   if (options.has("-n")) {
     if (r.form == Form::svg) return usage("-n: not for a picture");
-    const auto rows = parse_whole("-n", options.text("-n"), 1, 1'000'000);
-    if (!rows) return rows.error();
-    r.rows = static_cast<std::uint32_t>(*rows);
+    const auto rows = FKT_TRY(parse_whole("-n", options.text("-n"), 1, 1'000'000));
+    r.rows = static_cast<std::uint32_t>(rows);
   }
   if (r.form == Form::svg) r.rows = kPictureColumns;
   if (r.form == Form::json || r.form == Form::csv) r.unit = TimeUnit::us;
   if (options.has("time")) {
-    const auto unit = parse_unit(options.text("time"));
-    if (!unit) return unit.error();
-    r.unit = *unit;
+    r.unit = FKT_TRY(parse_unit(options.text("time")));
   }
   return r;
 }
@@ -105,10 +106,9 @@ Result<TimeScale> scale_of(const Options& options, const Trace& trace, const Req
   TimeScale scale{
       trace.info().checkpoint ? trace.info().checkpoint->from : recording_start(trace.info()),
       last_page_end(trace) + 1, request.rows};
-  const Result<TimeSpan> span = time_span(options, trace);
-  if (!span) return span.error();
-  scale.from = span->from.value_or(scale.from);
-  scale.to = span->to.value_or(scale.to);
+  const auto span = FKT_TRY(time_span(options, trace));
+  scale.from = span.from.value_or(scale.from);
+  scale.to = span.to.value_or(scale.to);
   if (scale.from < scale.to) return scale;
   if (!options.has("from") && !options.has("to")) {
     return Error{ErrorCode::absent,
@@ -140,10 +140,9 @@ Status put_output(const std::string& path, const TextWriter& out) {
     const Result<bool> written = put(out.view());
     return written ? Status(Done{}) : Status(written.error());
   }
-  Result<TextFile> file = TextFile::create(path);
-  if (!file) return file.error();
-  file->out().put(out.view());
-  return file->flush(true);
+  auto file = FKT_TRY(TextFile::create(path));
+  file.out().put(out.view());
+  return file.flush(true);
 }
 
 int run(const Options& options) {

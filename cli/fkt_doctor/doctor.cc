@@ -44,12 +44,12 @@ Status check_folder(const std::string& option, const std::filesystem::path& fold
 int examine_machine(int argc, const char* const* argv) {
   Options options("[options]",
                   "Says what on this machine stands in the way of recording, and what to type.");
-  options.section("What is examined")("out", value("FOLDER"),
-                                      "where recordings will be written (default: .)")(
-      "root", value("FOLDER"),
-      "another machine's files: its /sys, /proc, /dev and /lib are in this folder")(
-      "kernel", value("RELEASE"), "the kernel's release (default: of the one that runs)")(
-      "no-disk", "do not measure how fast that folder is, which writes 64 MB");
+  auto add = options.section("What is examined");
+  add("out", value("FOLDER"), "where recordings will be written (default: .)");
+  add("root", value("FOLDER"),
+      "another machine's files: its /sys, /proc, /dev and /lib are in this folder");
+  add("kernel", value("RELEASE"), "the kernel's release (default: of the one that runs)");
+  add("no-disk", "do not measure how fast that folder is, which writes 64 MB");
   if (const auto status = options.parse(argc, argv)) return *status;
   utsname names{};
   if (uname(&names) != 0) return fail({ErrorCode::io, "the kernel's release is not known"});

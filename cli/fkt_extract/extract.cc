@@ -23,15 +23,17 @@ namespace fkt::cli {
 namespace {
 
 void add_options(Options& options) {
-  options.section("Which slice (--from and --to again, --pages A-B,C-D: several stretches)")(
-      "from", values("T"), "from this time on: 250ms, 1.5s, 12000cycles, 14:03:22.5")(
-      "to", values("T"), "up to this time")("pages", value("A-B"),
-                                            "the time of these pages, as numbered by fkt_print -t")(
-      "where", value("EXPR"), "from the first to the last event that the expression selects")(
-      "task", value("TASK"), "from the first to the last event of this process (number or name)")(
-      "context", value("TIME"), "so much more before and after it (default 0)");
-  options.section("Where to")("output,o", value("SLICE"), "the file to write")(
-      "force,f", "overwrite SLICE if there is such a file");
+  auto add =
+      options.section("Which slice (--from and --to again, --pages A-B,C-D: several stretches)");
+  add("from", values("T"), "from this time on: 250ms, 1.5s, 12000cycles, 14:03:22.5");
+  add("to", values("T"), "up to this time");
+  add("pages", value("A-B"), "the time of these pages, as numbered by fkt_print -t");
+  add("where", value("EXPR"), "from the first to the last event that the expression selects");
+  add("task", value("TASK"), "from the first to the last event of this process (number or name)");
+  add("context", value("TIME"), "so much more before and after it (default 0)");
+  add = options.section("Where to");
+  add("output,o", value("SLICE"), "the file to write");
+  add("force,f", "overwrite SLICE if there is such a file");
   options.positional("FILE", 1);
 }
 

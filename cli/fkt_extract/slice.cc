@@ -20,8 +20,7 @@ Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& t
                                           const char* name) {
   std::vector<std::uint64_t> found;
   for (const std::string& text : options.texts(name)) {
-    const Status unit = check_has_unit("--" + std::string(name), text);
-    if (!unit) return unit.error();
+    FKT_TRY(check_has_unit("--" + std::string(name), text));
     const auto clock = parse_time(text, trace.info(), recording_end(trace));
     if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
     found.push_back(*clock);
@@ -61,10 +60,10 @@ Result<Interval> page_range(std::string_view text, const Trace& trace) {
   const auto first = parse_whole("--pages", text.substr(0, dash), 0, last_page);
   if (!first) return first.error();
   const std::string_view behind = text.substr(std::min(dash + 1, text.size()));
-  const auto last = dash == text.size() ? first : parse_whole("--pages", behind, *first, last_page);
-  if (!last) return last.error();
+  const auto last =
+      FKT_TRY(dash == text.size() ? first : parse_whole("--pages", behind, *first, last_page));
   Interval slice{kForever, 0};
-  for (std::uint64_t i = *first; i <= *last; i++) {
+  for (std::uint64_t i = *first; i <= last; i++) {
     slice.from = std::min(slice.from, trace.pages()[i].first_clock);
     slice.to = std::max(slice.to, trace.pages()[i].end_clock + 1);
   }
@@ -78,9 +77,8 @@ Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trac
   std::vector<Interval> stretches;
   for (std::string_view rest = text;;) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
-    const auto stretch = page_range(rest.substr(0, comma), trace);
-    if (!stretch) return stretch.error();
-    stretches.push_back(*stretch);
+    const auto stretch = FKT_TRY(page_range(rest.substr(0, comma), trace));
+    stretches.push_back(stretch);
     if (comma == rest.size()) return stretches;
     rest.remove_prefix(comma + 1);
   }
@@ -120,17 +118,15 @@ Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace
   if (is_task_name(text)) {
     selection.own = TaskChoice{0, text};
   } else {
-    const auto pid = parse_pid("--task", text);
-    if (!pid) return pid.error();
-    selection.own = TaskChoice{*pid, text};
+    const auto pid = FKT_TRY(parse_pid("--task", text));
+    selection.own = TaskChoice{pid, text};
   }
   return by_events(trace, stretches, selection, reading, "--task", text);
 }
 
 Status widen(const Options& options, const Trace& trace, std::vector<Interval>& stretches) {
   if (!options.has("context")) return Done{};
-  const Status unit = check_has_unit("--context", options.text("context"));
-  if (!unit) return unit.error();
+  FKT_TRY(check_has_unit("--context", options.text("context")));
   const auto context =
       fkt::parse_duration(options.text("context"), trace.info().clocks.ticks_per_second());
   if (!context) return about("--context", context.error());
@@ -150,9 +146,8 @@ Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trac
   if (ways == 0 && !options.has("from") && !options.has("to")) {
     return usage("which slice? --from and --to, --pages, --where or --task say it (see --help)");
   }
-  Result<std::vector<Interval>> wanted = by_time(options, trace);
-  if (!wanted) return wanted;
-  std::vector<Interval> stretches = stretches_in(trace, *wanted);
+  auto wanted = FKT_TRY(by_time(options, trace));
+  std::vector<Interval> stretches = stretches_in(trace, wanted);
   if (stretches.empty()) {
     return Error{ErrorCode::absent, "--from, --to: nothing of the recording is between them"};
   }
@@ -161,8 +156,7 @@ Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trac
   if (options.has("where")) slice = by_where(options, trace, stretches, reading);
   if (options.has("task")) slice = by_task(options, trace, stretches, reading);
   if (!slice) return slice;
-  const Status widened = widen(options, trace, *slice);
-  if (!widened) return widened.error();
+  FKT_TRY(widen(options, trace, *slice));
   stretches = stretches_in(trace, std::move(*slice));
   if (stretches.empty()) {
     return Error{ErrorCode::absent, "nothing of the recording is in this slice"};

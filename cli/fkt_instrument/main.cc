@@ -48,9 +48,8 @@ Result<Words> words_of(const std::vector<std::string>& arguments) {
   }
   if (rest.size() != 1 || rest.front().empty()) return cli::usage(command + " needs one NAME");
   if (command == "save") return Words{Command::save, {}, rest.front()};
-  Result<std::string> text = cli::read_saved(rest.front());
-  if (!text) return text.error();
-  return Words{Command::set, std::move(*text), {}};
+  auto text = FKT_TRY(cli::read_saved(rest.front()));
+  return Words{Command::set, std::move(text), {}};
 }
 
 Result<std::string> text_of(int file) {
@@ -64,21 +63,19 @@ Result<std::string> text_of(int file) {
 // Sends the request. Returns the text that the recorder has written into the file. line: the
 // recorder's answer.
 Result<std::string> ask(const Words& words, pid_t recorder, std::string& line) {
-  const Result<UniqueFd> connection = cli::connect_to(recorder, kNoRequests);
-  if (!connection) return connection.error();
-  const Result<UniqueFd> file = unnamed_file();
-  if (!file) return file.error();
+  const auto connection = FKT_TRY(cli::connect_to(recorder, kNoRequests));
+  const auto file = FKT_TRY(unnamed_file());
   const auto bytes = static_cast<ssize_t>(words.text.size());
-  if (::pwrite(file->get(), words.text.data(), words.text.size(), 0) != bytes) {
+  if (::pwrite(file.get(), words.text.data(), words.text.size(), 0) != bytes) {
     return os_failure("the request");
   }
-  const Status sent = send_ask(connection->get(), InstrumentsAsk{words.command}, file->get());
+  const Status sent = send_ask(connection.get(), InstrumentsAsk{words.command}, file.get());
   // If sending failed, the recorder may still have sent a refusal, which says why.
-  const Result<RecorderAnswer> answer = receive_answer(connection->get());
+  const Result<RecorderAnswer> answer = receive_answer(connection.get());
   if (!answer) return sent ? answer.error() : sent.error();
   if (!answer->done) return Error{ErrorCode::io, answer->line};
   line = answer->line;
-  return text_of(file->get());
+  return text_of(file.get());
 }
 
 int run(const Words& words, pid_t recorder) {

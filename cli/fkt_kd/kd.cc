@@ -69,24 +69,22 @@ std::string table(const CallSource& source, const KdRequest& request, const Time
 
 Result<std::string> histogram(const CallSource& source, const KdRequest& request,
                               const TimeFormat& time) {
-  const Result<FunctionHistogram> found =
-      function_histogram(source.profile(), source.types(), request.histogram);
-  if (!found) return found.error();
+  const auto found =
+      FKT_TRY(function_histogram(source.profile(), source.types(), request.histogram));
   return formatted(
-      request.format, [&](TextWriter& out) { write_histogram(out, *found, time); },
-      [&](TextWriter& out) { write_histogram_json(out, *found, time); },
-      [&](TextWriter& out) { write_histogram_csv(out, *found, time); });
+      request.format, [&](TextWriter& out) { write_histogram(out, found, time); },
+      [&](TextWriter& out) { write_histogram_json(out, found, time); },
+      [&](TextWriter& out) { write_histogram_csv(out, found, time); });
 }
 
 // Reads the file once. Returns false when the reader of stdout has closed the pipe, which ends the
 // reading.
 Result<bool> read(CallSource& source, SpanObserver* sink, const bool& wanted) {
   Progress progress("reading");
-  const Status status = source.read(sink, [&](std::uint64_t done, std::uint64_t total) {
+  FKT_TRY(source.read(sink, [&](std::uint64_t done, std::uint64_t total) {
     progress.update(done, total);
     return wanted;
-  });
-  if (!status) return status.error();
+  }));
   return wanted;
 }
 
@@ -120,8 +118,7 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
     const ReadRange range{.from = selection.from, .to = selection.to, .cpu = selection.cpu};
     trace.set_moments(&moments.emplace(*source.trace(), range));
   }
-  const Result<bool> done = read(source, &trace, wanted);
-  if (!done) return done.error();
+  FKT_TRY(read(source, &trace, wanted));
   trace.finish();
   if (failed) return *failed;
   if (wanted && trace.printed_early() > 0) {
@@ -142,8 +139,7 @@ Result<std::string> tree_text(const CallTree& tree, const KdRequest& request,
       write_dot(out, tree, time);
       break;
     default: {
-      const Status drawn = write_flame_graph(out, tree, time, text);
-      if (!drawn) return drawn.error();
+      FKT_TRY(write_flame_graph(out, tree, time, text));
     }
   }
   return std::string(out.view());
@@ -155,8 +151,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
     const Selection& selection = source.analysis()->selection();
     if (selection.where || selection.layer) tree.only_selected();
   }
-  const Result<bool> done = read(source, &tree, true);
-  if (!done) return done.error();
+  FKT_TRY(read(source, &tree, true));
   tree.finish();
   const bool unknown = source.trace() != nullptr && programs_only(source.trace()->info());
   return tree_text(tree, request, time,
@@ -166,8 +161,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
 Result<std::string> user_functions(CallSource& source, const KdRequest& request,
                                    const TimeFormat& time) {
   UserFunctions functions(source.analysis()->types());
-  const Result<bool> done = read(source, &functions, true);
-  if (!done) return done.error();
+  FKT_TRY(read(source, &functions, true));
   std::vector<UserFunctionRow> rows = functions.rows();
   if (rows.empty()) {
     return Error{ErrorCode::absent, "--functions: no function of a user program is selected"};
@@ -199,27 +193,25 @@ Status read_activity(CallSource& source, TaskActivity& states) {
 Result<std::string> critical_path(CallSource& source, const KdRequest& request,
                                   const TimeFormat& time) {
   const Analysis& analysis = *source.analysis();
-  const auto pid = find_pid("--critical-path", request.process, *source.trace());
-  if (!pid) return pid.error();
+  const auto pid = FKT_TRY(find_pid("--critical-path", request.process, *source.trace()));
   TaskActivity states(analysis);
   states.keep_history();
-  const Status status = read_activity(source, states);
-  if (!status) return status.error();
+  FKT_TRY(read_activity(source, states));
   if (states.history_full()) {
     return Error{ErrorCode::usage,
                  "--critical-path: too much happened for one path: choose a part "
                  "with --from and --to"};
   }
-  const TaskIndex task = analysis.tasks().find(*pid);
+  const TaskIndex task = analysis.tasks().find(pid);
   if (task == kNoTask || task >= states.stats().size()) {
     return Error{ErrorCode::absent,
-                 fmt::format("--critical-path: no process {} in the recording", *pid)};
+                 fmt::format("--critical-path: no process {} in the recording", pid)};
   }
   const std::vector<PathStep> steps =
       fkt::critical_path(states, analysis.tasks(), task, analysis.begin(), analysis.end());
   if (steps.empty()) {
     return Error{ErrorCode::absent,
-                 fmt::format("--critical-path: {} did not live in that part", *pid)};
+                 fmt::format("--critical-path: {} did not live in that part", pid)};
   }
   PathTable path = path_table(steps, analysis);
   path.cut(request.shape.most);
@@ -231,8 +223,7 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
 
 Result<std::string> tasks(CallSource& source, const KdRequest& request, const TimeFormat& time) {
   TaskActivity states(*source.analysis());
-  const Status status = read_activity(source, states);
-  if (!status) return status.error();
+  FKT_TRY(read_activity(source, states));
   std::vector<TaskRow> rows = task_rows(states, *source.analysis());
   if (rows.size() > request.shape.most) rows.resize(request.shape.most);
   return formatted(
@@ -246,8 +237,7 @@ Result<std::string> off_cpu(CallSource& source, const KdRequest& request, const 
   TaskActivity states(analysis);
   OffCpu waits(analysis);
   states.tell([&](TaskIndex task, const TaskActivity::Period& period) { waits.add(task, period); });
-  const Status status = read_activity(source, states);
-  if (!status) return status.error();
+  FKT_TRY(read_activity(source, states));
   const std::vector<OffCpu::Row> rows = waits.rows();
   if (request.output == KdOutput::table) {
     const OffCpuReport report{rows, request.shape.most, time};
@@ -269,8 +259,7 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
   if (request.off_cpu) {
     text = off_cpu(source, request, time);
   } else if (request.output == KdOutput::table || request.output == KdOutput::histogram) {
-    const Result<bool> done = read(source, nullptr, true);
-    if (!done) return done.error();
+    FKT_TRY(read(source, nullptr, true));
     text = request.output == KdOutput::table ? Result<std::string>(table(source, request, time))
                                              : histogram(source, request, time);
   } else if (request.output == KdOutput::user_functions) {

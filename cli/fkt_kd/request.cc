@@ -84,8 +84,7 @@ Status choose_output(const Options& options, KdRequest& r) {
   const bool tasks =
       r.off_cpu || r.output == KdOutput::tasks || r.output == KdOutput::critical_path;
   if (r.off_cpu && chosen == nullptr) chosen = "--offcpu";
-  const Status heeded = check_heeded(options, r, chosen);
-  if (!heeded) return heeded;
+  FKT_TRY(check_heeded(options, r, chosen));
   for (const char* part : {"-s", "cpu", "layer", "where", "around", "task"}) {
     if (!tasks || !options.has(part)) continue;
     if (r.output != KdOutput::critical_path && std::string_view(part) == "task") continue;
@@ -100,19 +99,15 @@ Status choose_output(const Options& options, KdRequest& r) {
 Status table_shape(const Options& options, KdRequest& r) {
   if (r.long_form) r.shape.columns = kLongColumns;
   if (options.has("-f")) {
-    const Status known = check_columns("-f", options.text("-f"));
-    if (!known) return known;
+    FKT_TRY(check_columns("-f", options.text("-f")));
     r.shape.columns = options.text("-f");
   }
   if (options.has("sort")) {
-    const Status known = check_sort("--sort", options.text("sort"));
-    if (!known) return known;
+    FKT_TRY(check_sort("--sort", options.text("sort")));
     r.shape.sort = options.text("sort")[0];
   }
   if (options.has("-n")) {
-    const auto most = parse_whole("-n", options.text("-n"), 1, 1'000'000'000);
-    if (!most) return most.error();
-    r.shape.most = *most;
+    r.shape.most = FKT_TRY(parse_whole("-n", options.text("-n"), 1, 1'000'000'000));
   }
   return Done{};
 }
@@ -121,35 +116,40 @@ Status table_shape(const Options& options, KdRequest& r) {
 
 void add_kd_options(Options& options) {
   const std::string columns = "columns, in this order (default Fctal): " + columns_help();
-  options.section("The table")(",f", value("COLUMNS"), columns.c_str())(
-      ",l", "long: all columns but the last")(",n", value("N"), "only the first N rows")(
-      ",t", value("TIME"), "only more time than this: us, or with a unit, as 100ms")(
-      "sort", value("COLUMN"), "by this column (default t)");
-  options.section("Instead of the table")(",c", "the nested call trace; -l: more columns")(
-      ",i", "with -c: tasks and interrupts as they came, not call by call")(
-      "histogram", value("NAME"),
-      "how long the calls of this function took (or of all that fit a pattern, as 'sys_*')")(
-      "functions",
-      "of user programs: the time that each function took itself, in its system calls, waiting, "
-      "and "
-      "in functions that it called")(
-      "tasks",
-      "what each task did: running, ready, asleep; who woke it, how long it then waited for a CPU; "
-      "-l: asleep in which calls, woken by whom")(
-      "critical-path", value("PID"),
+  auto add = options.section("The table");
+  add(",f", value("COLUMNS"), columns.c_str());
+  add(",l", "long: all columns but the last");
+  add(",n", value("N"), "only the first N rows");
+  add(",t", value("TIME"), "only more time than this: us, or with a unit, as 100ms");
+  add("sort", value("COLUMN"), "by this column (default t)");
+  add = options.section("Instead of the table");
+  add(",c", "the nested call trace; -l: more columns");
+  add(",i", "with -c: tasks and interrupts as they came, not call by call");
+  add("histogram", value("NAME"),
+      "how long the calls of this function took (or of all that fit a pattern, as 'sys_*')");
+  add("functions",
+      "of user programs: the time that each function took itself, in its system calls, "
+      "waiting, and in functions that it called");
+  add("tasks",
+      "what each task did: running, ready, asleep; who woke it, how long it then waited for a "
+      "CPU; -l: asleep in which calls, woken by whom");
+  add("critical-path", value("PID"),
       "what this task (number or name), and those it waited for, spent the time on: sums; with "
-      "--from, --to")("steps", "with --critical-path: the path step by step, too")(
-      "offcpu",
-      "what each task waited for, in which calls, and who woke it; with --folded, --flamegraph or "
-      "--dot the same as paths")("flamegraph",
-                                 "an SVG picture: CPU time by task and path of calls")(
-      "folded", "the same as lines of a path and its time, in ns")(
-      "dot", "the same as a tree for Graphviz")(
-      "kft-log",
+      "--from, --to");
+  add("steps", "with --critical-path: the path step by step, too");
+  add("offcpu",
+      "what each task waited for, in which calls, and who woke it; with --folded, --flamegraph "
+      "or --dot the same as paths");
+  add("flamegraph", "an SVG picture: CPU time by task and path of calls");
+  add("folded", "the same as lines of a path and its time, in ns");
+  add("dot", "the same as a tree for Graphviz");
+  add("kft-log",
       "a recording as KFT's text log: a line per call, in the order in which they began");
   add_selection_options(options.section("Which part (calls that began in it; not of a KFT log)"));
-  options.section("How it is printed")("json", "as JSON")("csv", "as CSV")(
-      "time", value("UNIT"),
+  add = options.section("How it is printed");
+  add("json", "as JSON");
+  add("csv", "as CSV");
+  add("time", value("UNIT"),
       "times in cycles, ns, us, ms or s (default: what suits each; JSON, CSV and --dot: us; "
       "--folded: ns)");
   options.positional("FILE", 1);
@@ -163,14 +163,10 @@ Result<KdRequest> kd_request(const Options& options) {
   r.steps = options.has("steps");
   if (r.steps && !options.has("critical-path")) return usage("--steps: only with --critical-path");
   if (!options.arguments().empty()) r.file = options.arguments()[0];
-  const Status output = choose_output(options, r);
-  if (!output) return output.error();
-  const Status shape = table_shape(options, r);
-  if (!shape) return shape.error();
+  FKT_TRY(choose_output(options, r));
+  FKT_TRY(table_shape(options, r));
   if (options.has("time")) {
-    const auto unit = parse_unit(options.text("time"));
-    if (!unit) return unit.error();
-    r.unit = *unit;
+    r.unit = FKT_TRY(parse_unit(options.text("time")));
   } else if (r.output == KdOutput::folded) {
     r.unit = TimeUnit::ns;  // folded stacks need whole numbers
   } else if (r.format == KdFormat::text && r.output != KdOutput::dot) {
@@ -179,8 +175,7 @@ Result<KdRequest> kd_request(const Options& options) {
   if (options.has("critical-path")) {
     r.process = options.text("critical-path");
     if (!is_task_name(r.process)) {
-      const auto pid = parse_pid("--critical-path", r.process);
-      if (!pid) return pid.error();
+      FKT_TRY(parse_pid("--critical-path", r.process));
     }
   }
   if (options.has("histogram")) r.histogram = options.text("histogram");
@@ -224,10 +219,8 @@ Status check_for_log(const Options& options, const KdRequest& request) {
 Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading) {
   Result<Selection> selection = selection_request(options);
   if (!selection || trace == nullptr) return selection;
-  const Status completed = complete_selection(options, *trace, *selection);
-  if (!completed) return completed.error();
-  const Status found = find_selected(options, *trace, *selection, reading);
-  if (!found) return found.error();
+  FKT_TRY(complete_selection(options, *trace, *selection));
+  FKT_TRY(find_selected(options, *trace, *selection, reading));
   return selection;
 }
 

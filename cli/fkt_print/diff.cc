@@ -56,9 +56,7 @@ Result<DiffRequest> diff_request(const Options& options) {
   }
   request.per_second = options.has("per-second");
   if (options.has("top")) {
-    const auto top = read_top(options);
-    if (!top) return top.error();
-    request.most = *top;
+    request.most = FKT_TRY(read_top(options));
   }
   return request;
 }
@@ -68,11 +66,10 @@ Result<CallSource> read(const std::string& file) {
   if (!source) return source;
   source->select({});
   Progress progress("reading " + file);
-  const Status status = source->read(nullptr, [&](std::uint64_t done, std::uint64_t total) {
+  FKT_TRY(source->read(nullptr, [&](std::uint64_t done, std::uint64_t total) {
     progress.update(done, total);
     return true;
-  });
-  if (!status) return status.error();
+  }));
   for (const std::string& line : source->damage()) warn(line);
   return source;
 }

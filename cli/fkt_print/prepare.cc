@@ -32,33 +32,30 @@ Result<Prepared> prepare_slowest(const Options& options, const Trace& trace, Pri
   }
   Prepared prepared{std::string(out.view()), !options.has("window")};
   if (prepared.all) return prepared;
-  const auto window = window_of(options, trace);
-  if (!window) return window.error();
-  restrict_to(request.selection, surroundings(spans, *window), "the slowest " + asked.name);
+  const auto window = FKT_TRY(window_of(options, trace));
+  restrict_to(request.selection, surroundings(spans, window), "the slowest " + asked.name);
   if (!request.json) prepared.text += '\n';
   return prepared;
 }
 
 Status write_time_table(const Trace& trace, const PrintRequest& request, const TimeFormat& time) {
-  Result<TextFile> file = TextFile::create(request.time_table);
-  if (!file) return file.error();
-  write_page_table(file->out(), trace, time);
-  return file->flush(true);
+  auto file = FKT_TRY(TextFile::create(request.time_table));
+  write_page_table(file.out(), trace, time);
+  return file.flush(true);
 }
 
 Status write_buffer_table(const Trace& trace, const PrintRequest& request, const TimeFormat& time,
                           const Reading& reading) {
-  Result<TextFile> file = TextFile::create(request.buffer_table);
-  if (!file) return file.error();
-  write_buffer_title(file->out(), time);
+  auto file = FKT_TRY(TextFile::create(request.buffer_table));
+  write_buffer_title(file.out(), time);
   const std::uint64_t start = recording_start(trace.info());
   Status written = Done{};
   const BufferSink sink = [&](const BufferState& state) {
-    write_buffer_line(file->out(), state, start, time);
-    if (written) written = file->flush();
+    write_buffer_line(file.out(), state, start, time);
+    if (written) written = file.flush();
   };
   const Status followed = follow_buffers(trace, sink, reading);
-  if (written) written = file->flush(true);
+  if (written) written = file.flush(true);
   if (!written) return written;
   return followed ? Status(Done{}) : Status(about("-b", followed.error()));
 }
@@ -68,8 +65,7 @@ Status write_tables(const Trace& trace, const PrintRequest& request, const Readi
   const TimeUnit unit = request.unit == TimeUnit::readable ? TimeUnit::cycles : request.unit;
   const TimeFormat time(unit, trace.info().clocks.ticks_per_second());
   if (!request.time_table.empty()) {
-    const Status written = write_time_table(trace, request, time);
-    if (!written) return written;
+    FKT_TRY(write_time_table(trace, request, time));
   }
   if (request.buffer_table.empty()) return Done{};
   return write_buffer_table(trace, request, time, reading);
@@ -79,11 +75,9 @@ Status write_tables(const Trace& trace, const PrintRequest& request, const Readi
 
 Result<Prepared> prepare(const Options& options, const Trace& trace, PrintRequest& request,
                          const Reading& reading) {
-  const Status written = write_tables(trace, request, reading);
-  if (!written) return written.error();
+  FKT_TRY(write_tables(trace, request, reading));
   if (request.tables_only) return Prepared{{}, true};
-  const Status prepared = find_selected(options, trace, request.selection, reading);
-  if (!prepared) return prepared.error();
+  FKT_TRY(find_selected(options, trace, request.selection, reading));
   if (request.slowest) return prepare_slowest(options, trace, request, reading);
   return Prepared{};
 }

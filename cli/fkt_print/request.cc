@@ -23,9 +23,8 @@ Status find_request(const Options& options, PrintRequest& r) {
   if (options.has("slowest")) {
     const std::string& text = options.text("slowest");
     const std::size_t blank = std::min(text.find(' '), text.size());
-    const auto most = parse_whole("--slowest", text.substr(0, blank), 1, kMostSlowest);
-    if (!most) return most.error();
-    r.slowest = {static_cast<std::size_t>(*most), text.substr(std::min(blank + 1, text.size()))};
+    const auto most = FKT_TRY(parse_whole("--slowest", text.substr(0, blank), 1, kMostSlowest));
+    r.slowest = {static_cast<std::size_t>(most), text.substr(std::min(blank + 1, text.size()))};
     if (r.slowest->name.empty()) return usage("--slowest: needs a number and a name");
     // Without --window there is no other table.
     if (options.has("top") && !options.has("window")) {
@@ -55,9 +54,7 @@ Status read_view(const Options& options, PrintRequest& r) {
   if (options.has("top")) {
     const bool events = r.view == View::none && !r.statistics && !r.counts;
     if (events || r.view == View::stacks) return usage("--top: only with tables and statistics");
-    const Result<std::size_t> top = read_top(options);
-    if (!top) return top.error();
-    r.top = *top;
+    r.top = FKT_TRY(read_top(options));
   }
   if (chosen == nullptr) return Done{};
   if (r.view == View::stacks && (options.has("json") || options.has("csv"))) {
@@ -96,30 +93,33 @@ Status choose_format(const Options& options, PrintRequest& r) {
 }  // namespace
 
 void add_print_options(Options& options) {
-  options.section("What is printed (default: the events, then the statistics)")(
-      "dump", "the events only")("stats", "the statistics only")(
-      "counts", "counts only: lines COUNT<TAB>LAYER<TAB>NAME, most first")(
-      "diff", value("OLD"),
-      "what became slower from OLD to FILE, which must be named, function by function")(
-      "per-second", "with --diff: rates, to compare recordings of unequal length")(
-      "files", "who read and wrote which file, how much, how long it took (recorded with -k fs)")(
-      "disks", "the same of disks (recorded with -k block)")(
-      "sockets", "the same of sockets (recorded with -k transport,socket)")(
-      "calls", "what each task called: how often, how long, which errors")(
-      "sched", "a line per run of a task: when, where, waited, ran, woken by whom")(
-      "stacks", "how often each stack was recorded (-i '... do stack'), in lines for flame graphs")(
-      "summary", "one screen: where the command's time went, its slowest calls")(
-      "top", value("N"), "of each table only the first N rows")(
-      "json", "as JSON: one object a line for events and tables, one for the statistics")(
-      "csv", "as CSV: all but the events")("codes", "with each event its code, in hexadecimal")(
-      "time", value("UNIT"),
-      "times in cycles, ns, us, ms or s (default: what suits each; in JSON and CSV cycles, but us "
-      "where --calls, --sched, --summary or --diff is given)")(
-      ",k", "leave user-level time out of the histogram")(
-      "slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)")(
-      ",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)")(
-      ",b", value("TABLE"),
-      "write how full FKT's own buffers were to this file (needs the layer fkt; see fkt_bufstats)");
+  auto add = options.section("What is printed (default: the events, then the statistics)");
+  add("dump", "the events only");
+  add("stats", "the statistics only");
+  add("counts", "counts only: lines COUNT<TAB>LAYER<TAB>NAME, most first");
+  add("diff", value("OLD"),
+      "what became slower from OLD to FILE, which must be named, function by function");
+  add("per-second", "with --diff: rates, to compare recordings of unequal length");
+  add("files", "who read and wrote which file, how much, how long it took (recorded with -k fs)");
+  add("disks", "the same of disks (recorded with -k block)");
+  add("sockets", "the same of sockets (recorded with -k transport,socket)");
+  add("calls", "what each task called: how often, how long, which errors");
+  add("sched", "a line per run of a task: when, where, waited, ran, woken by whom");
+  add("stacks", "how often each stack was recorded (-i '... do stack'), in lines for flame graphs");
+  add("summary", "one screen: where the command's time went, its slowest calls");
+  add("top", value("N"), "of each table only the first N rows");
+  add("json", "as JSON: one object a line for events and tables, one for the statistics");
+  add("csv", "as CSV: all but the events");
+  add("codes", "with each event its code, in hexadecimal");
+  add("time", value("UNIT"),
+      "times in cycles, ns, us, ms or s (default: what suits each; in JSON and CSV cycles, but "
+      "us where --calls, --sched, --summary or --diff is given)");
+  add(",k", "leave user-level time out of the histogram");
+  add("slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)");
+  add(",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)");
+  add(",b", value("TABLE"),
+      "write how full FKT's own buffers were to this file (needs the layer fkt; see "
+      "fkt_bufstats)");
   auto part = options.section("Which part");
   part(",p", value("[+]PID"),
        "events only while this process (number or name) is alive; with +, its own only");
@@ -129,9 +129,8 @@ void add_print_options(Options& options) {
 }
 
 Result<std::size_t> read_top(const Options& options) {
-  const auto top = parse_whole("--top", options.text("top"), 1, kMostSlowest);
-  if (!top) return top.error();
-  return static_cast<std::size_t>(*top);
+  const auto top = FKT_TRY(parse_whole("--top", options.text("top"), 1, kMostSlowest));
+  return static_cast<std::size_t>(top);
 }
 
 Result<PrintRequest> print_request(const Options& options) {
@@ -141,10 +140,8 @@ Result<PrintRequest> print_request(const Options& options) {
   if (r.counts && stats) return usage("--counts and --stats: only one of the two");
   r.dump = dump || (!stats && !r.counts);
   r.statistics = !r.counts && (stats || !dump);
-  const Status view = read_view(options, r);
-  if (!view) return view.error();
-  const Status format = choose_format(options, r);
-  if (!format) return format.error();
+  FKT_TRY(read_view(options, r));
+  FKT_TRY(choose_format(options, r));
   r.codes = options.has("codes");
   if (r.codes && (!r.dump || r.json)) return usage("--codes: only with the events as text");
   r.without_user = options.has("-k");
@@ -153,24 +150,19 @@ Result<PrintRequest> print_request(const Options& options) {
   }
   if (!options.arguments().empty()) r.file = options.arguments()[0];
   if (options.has("time")) {
-    const auto unit = parse_unit(options.text("time"));
-    if (!unit) return unit.error();
-    r.unit = *unit;
+    r.unit = FKT_TRY(parse_unit(options.text("time")));
   } else if (!r.json && !r.csv) {
     r.unit = TimeUnit::readable;
   } else if (r.view == View::calls || r.view == View::sched || r.view == View::summary) {
     r.unit = TimeUnit::us;
   }
-  const Status found = find_request(options, r);
-  if (!found) return found.error();
+  FKT_TRY(find_request(options, r));
   if (options.has("-p") && !r.dump && r.view == View::none)
     return usage("-p: only with the events; see -s for the rest");
   if (options.has("-s") && !r.statistics && !r.counts && !r.slowest) {
     return usage("-s: only with the statistics; see -p for the events");
   }
-  const Result<Selection> selection = selection_request(options, "slowest");
-  if (!selection) return selection.error();
-  r.selection = *selection;
+  r.selection = FKT_TRY(selection_request(options, "slowest"));
   if (options.has("-p")) {
     std::string_view text = options.text("-p");
     r.selection.dump_only = text.starts_with('+');
@@ -178,9 +170,7 @@ Result<PrintRequest> print_request(const Options& options) {
     if (is_task_name(text)) {
       r.process = text;
     } else {
-      const auto pid = parse_pid("-p", text);
-      if (!pid) return pid.error();
-      r.selection.dump_pid = *pid;
+      r.selection.dump_pid = FKT_TRY(parse_pid("-p", text));
     }
   }
   return r;

@@ -14,17 +14,20 @@ using cli::value;
 constexpr const char* kLoopback = "127.0.0.1";
 
 void add_options(Options& options) {
-  options.section("Output")("output,o", value("FILE"), "the record file (default: trace_file)")(
-      "force", "overwrite FILE if there is one")(
-      "sync", value("T"),
-      "have the disk keep what is written, once in so long (default: 1s; 0: never)")(
-      ",q", "only errors and warnings, and the command to type");
-  options.section("Connection")("listen", value("ADDR[:PORT]"),
-                                "where to listen (default: 127.0.0.1:14358; nothing is encrypted, "
-                                "so use ssh -R or a VPN to come from another machine)")(
-      "token-file", value("FILE"),
+  auto add = options.section("Output");
+  add("output,o", value("FILE"), "the record file (default: trace_file)");
+  add("force", "overwrite FILE if there is one");
+  add("sync", value("T"),
+      "have the disk keep what is written, once in so long (default: 1s; 0: never)");
+  add(",q", "only errors and warnings, and the command to type");
+  add = options.section("Connection");
+  add("listen", value("ADDR[:PORT]"),
+      "where to listen (default: 127.0.0.1:14358; nothing is encrypted, so use ssh -R or a VPN "
+      "to come from another machine)");
+  add("token-file", value("FILE"),
       "the token that fkt_record must have (default: that of FKT_TOKEN, or a new one, which is "
-      "shown)")("wait", value("T"), "for a sender whose connection broke (default: 1m)");
+      "shown)");
+  add("wait", value("T"), "for a sender whose connection broke (default: 1m)");
 }
 
 Result<Request> request_of(const Options& options) {
@@ -32,15 +35,12 @@ Result<Request> request_of(const Options& options) {
   if (options.has("output")) r.file = options.text("output");
   if (r.file.empty()) return usage("-o: the file's name is empty");
   // A sender that connects again continues where the file ends.
-  const Status named = cli::check_not_stdout("-o", r.file);
-  if (!named) return named.error();
+  FKT_TRY(cli::check_not_stdout("-o", r.file));
   r.replace = replace_rule(!options.has("output"), options.has("force"));
   r.quiet = options.has("-q");
   if (options.has("token-file")) r.token_file = options.text("token-file");
-  const auto listen =
-      remote::parse_address("--listen", options.has("listen") ? options.text("listen") : kLoopback);
-  if (!listen) return listen.error();
-  r.listen = *listen;
+  r.listen = FKT_TRY(remote::parse_address(
+      "--listen", options.has("listen") ? options.text("listen") : kLoopback));
   Status times = cli::read_duration(options, "wait", r.wait);
   if (times) times = cli::read_duration(options, "sync", r.sync);
   if (!times) return times.error();

@@ -67,8 +67,7 @@ Status end_recorder() {
     return Error{ErrorCode::io,
                  "--boot: the recorder is not in this container; it must be ended outside of it"};
   }
-  const Status asked = ask_to_end(lock.get(), held.l_pid);
-  if (!asked) return asked;
+  FKT_TRY(ask_to_end(lock.get(), held.l_pid));
   held = {F_RDLCK, SEEK_SET, 0, 0, 0};
   while (::fcntl(lock.get(), F_SETLKW, &held) != 0) {
     if (errno != EINTR) return os_failure(kBootLock);
@@ -77,15 +76,14 @@ Status end_recorder() {
 }
 
 Status copy_to(const MappedFile& from, const OutputPlan& plan) {
-  Result<Output> to = Output::open(plan);
-  if (!to) return to.error();
-  const Status written = write_all(to->fd(), from.bytes(), plan.file);
+  auto to = FKT_TRY(Output::open(plan));
+  const Status written = write_all(to.fd(), from.bytes(), plan.file);
   if (!written) {
-    to->discard();
+    to.discard();
     return Error{written.error().code,
                  written.error().message + "; the recording is still in " + kBootFile};
   }
-  if (to->is_file() && ::fdatasync(to->fd()) != 0) return os_failure(plan.file);
+  if (to.is_file() && ::fdatasync(to.fd()) != 0) return os_failure(plan.file);
   return Done{};
 }
 

@@ -52,36 +52,28 @@ std::string lines_of_devices() {
 Result<std::unique_ptr<Recording>> Recording::prepare(const Request& request,
                                                       const std::optional<User>& owner,
                                                       int give_up) {
-  Result<Device> device = Device::open();
-  if (!device) return device.error();
+  auto device = FKT_TRY(Device::open());
   Status ready = check_process(request.filter, request.filter_pid);
-  const Result<fkt_clocks> clocks = device->clocks(request.clock);
+  const Result<fkt_clocks> clocks = device.clocks(request.clock);
   if (ready && !clocks) ready = clocks.error();
   if (ready) ready = check_clock(*clocks, request.clock);
   // This is also the first call that fails if another process is recording; the file is not touched
   // yet.
-  if (ready) ready = device->set_pow_pages(request.pow_pages);
+  if (ready) ready = device.set_pow_pages(request.pow_pages);
   if (!ready) return ready.error();
-  const Result<fkt_status> status = device->status();
-  if (!status) return status.error();
-  const Status access = check_access(request.filter, *status);
-  if (!access) return access.error();
-  const Result<TaskList> tasks = TaskList::of(*device);
-  if (!tasks) return tasks.error();
-  const Status size = check_size(request.size, status->page_bytes);
-  if (!size) return size.error();
-  const Result<std::uint64_t> id = random_id();
-  if (!id) return id.error();
+  const auto status = FKT_TRY(device.status());
+  FKT_TRY(check_access(request.filter, status));
+  const auto tasks = FKT_TRY(TaskList::of(device));
+  FKT_TRY(check_size(request.size, status.page_bytes));
+  const auto id = FKT_TRY(random_id());
   OutputPlan plan = request.output;
   plan.owner = owner;
-  Result<Output> output = request.rotate == 0 ? Output::open(plan) : Rotation::open_first(plan);
-  if (!output) return output.error();
+  auto output = FKT_TRY(request.rotate == 0 ? Output::open(plan) : Rotation::open_first(plan));
 
   std::unique_ptr<Recording> recording(
-      new Recording(request, {*id, status->page_bytes, status->cpus, clocks->khz},
-                    std::move(*device), *tasks, std::move(plan), std::move(*output)));
-  const Status connected = recording->connect(give_up);
-  if (!connected) return connected.error();
+      new Recording(request, {id, status.page_bytes, status.cpus, clocks->khz}, std::move(device),
+                    tasks, std::move(plan), std::move(output)));
+  FKT_TRY(recording->connect(give_up));
   const Status prepared = recording->prepare_user_events();
   if (!prepared) {
     recording->discard();
@@ -109,14 +101,12 @@ Recording::Recording(const Request& request, const Facts& facts, Device device,
 
 Status Recording::connect(int give_up) {
   if (!output_.is_remote()) return Done{};
-  const Result<remote::Address> address = request_.address();
-  if (!address) return address.error();
+  const auto address = FKT_TRY(request_.address());
   auto remote =
-      RemoteSink::connect({output_plan_.file, *address, request_.token_file, request_.wait,
-                           facts_.recording, facts_.page_bytes, request_.size.value_or(0)},
-                          give_up);
-  if (!remote) return remote.error();
-  remote_ = std::move(*remote);
+      FKT_TRY(RemoteSink::connect({output_plan_.file, address, request_.token_file, request_.wait,
+                                   facts_.recording, facts_.page_bytes, request_.size.value_or(0)},
+                                  give_up));
+  remote_ = std::move(remote);
   return Done{};
 }
 
@@ -133,14 +123,12 @@ Status Recording::prepare_user_events() {
   if (!limit) return limit.error();
   const uid_t user = output_plan_.owner ? output_plan_.owner->uid : ::getuid();
   // Without -s the limit is the space that there is, which is needed twice.
-  auto made = UserEvents::prepare(
+  user_events_ = FKT_TRY(UserEvents::prepare(
       {{facts_.recording, facts_.page_bytes, Collector::ring_words(request_.pow_pages), user,
         request_.function_rules},
        output_plan_,
        request_.clock,
-       request_.size ? *limit : *limit / 2});
-  if (!made) return made.error();
-  user_events_ = std::move(*made);
+       request_.size ? *limit : *limit / 2}));
   return Done{};
 }
 
@@ -153,15 +141,15 @@ std::uint64_t Recording::ring_bytes() const {
 Result<std::uint64_t> Recording::limit_bytes() const {
   if (request_.size) return std::min(*request_.size, kMostBytes);
   if (!has_room()) return std::uint64_t{0};
-  const auto room = output_.room(tail_reserve(facts_.cpus), kTailBytesPerPage, facts_.page_bytes);
-  if (!room) return room.error();
+  const auto room =
+      FKT_TRY(output_.room(tail_reserve(facts_.cpus), kTailBytesPerPage, facts_.page_bytes));
   // Checked at the start, because after a crash it would be too late to find out that the disk is
   // full.
-  if (is_flight() && *room < ring_bytes()) {
+  if (is_flight() && room < ring_bytes()) {
     return Error{ErrorCode::io, output_.name() + ": no space for the " +
                                     cli::bytes_text(ring_bytes()) + " that the recorder keeps"};
   }
-  return *room;
+  return room;
 }
 
 PageSink* Recording::sink() const {
@@ -186,22 +174,18 @@ std::uint64_t Recording::mask() const {
 Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
   SymbolReader reader;
   if (!request_.instruments.empty() || !request_.layers.files.empty()) {
-    const Status prepared = instruments_.prepare(reader);
-    if (!prepared) return prepared.error();
+    FKT_TRY(instruments_.prepare(reader));
     for (const std::string& remark : instruments_.setup()->remarks()) cli::warn(remark);
   }
-  const Result<std::string> symbols = reader.section({request_.system_map, request_.verbose});
-  if (!symbols) return symbols.error();
+  const auto symbols = FKT_TRY(reader.section({request_.system_map, request_.verbose}));
   const Asked asked{request_.command, request_.words,      mask(),         request_.args,
                     request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
   if (user_events_) {
-    const Status head = user_events_->write_head(asked, task_list_, user, workload);
-    if (!head) return head.error();
+    FKT_TRY(user_events_->write_head(asked, task_list_, user, workload));
   }
-  const Result<fkt_status> status = device_.status();
-  if (!status) return status.error();
-  return sections_before({asked, *status, [this] { return device_.clocks(request_.clock); },
-                          task_list_, *symbols, user, workload, output_.is_stream(),
+  const auto status = FKT_TRY(device_.status());
+  return sections_before({asked, status, [this] { return device_.clocks(request_.clock); },
+                          task_list_, symbols, user, workload, output_.is_stream(),
                           instruments_.head_lines() + lines_of_devices()});
 }
 
@@ -214,20 +198,17 @@ Result<LentFilesPlan> Recording::lent_files_plan() const {
   plan.sink.level = request_.level;
   plan.sink.ring_bytes = ring_bytes();
   if (request_.rotate != 0) return plan;
-  const Result<std::uint64_t> limit = limit_bytes();
-  if (!limit) return limit.error();
-  plan.sink.part.limit = *limit;
+  plan.sink.part.limit = FKT_TRY(limit_bytes());
   return plan;
 }
 
 Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
-  const Result<Sections> sections = make_sections(user, workload);
-  if (!sections) return sections.error();
+  const auto sections = FKT_TRY(make_sections(user, workload));
   if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);
-  start_clocks_at_ = sizeof(fkt_file_header) + sections->next_offset();
-  head_ = file_head(facts_.recording, facts_.page_bytes, *sections,
+  start_clocks_at_ = sizeof(fkt_file_header) + sections.next_offset();
+  head_ = file_head(facts_.recording, facts_.page_bytes, sections,
                     request_.level ? FKT_FILE_VERSION_GROUPS : FKT_FILE_VERSION_PAGES,
-                    pages_behind(sections->bytes().size() + kClocksBytes));
+                    pages_behind(sections.bytes().size() + kClocksBytes));
   if (request_.verbose) {
     cli::warn(output_.name() + ": " + cli::bytes_text(head_.size()) + " before the pages");
   }
@@ -235,18 +216,14 @@ Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
   if (engine_ != FKT_ENGINE_LEND || output_.is_stream()) {
     return output_.write_head(head_, start_clocks_at_);
   }
-  const Result<LentFilesPlan> plan = lent_files_plan();
-  if (!plan) return plan.error();
-  auto files = LentFiles::make(device_, task_list_, output_, head_, *plan);
-  if (!files) return files.error();
-  files_ = std::move(*files);
+  const auto plan = FKT_TRY(lent_files_plan());
+  files_ = FKT_TRY(LentFiles::make(device_, task_list_, output_, head_, plan));
   return Done{};
 }
 
 Status Recording::write_start_clocks() {
-  const Result<Sections> clocks = clocks_of_start(device_, request_.clock);
-  if (!clocks) return clocks.error();
-  head_.replace(start_clocks_at_, clocks->bytes().size(), clocks->bytes());
+  const auto clocks = FKT_TRY(clocks_of_start(device_, request_.clock));
+  head_.replace(start_clocks_at_, clocks.bytes().size(), clocks.bytes());
   if (files_) files_->set_head(head_);
   if (remote_) return remote_->write_head(head_.substr(start_clocks_at_));
   return output_.finish_head(head_, start_clocks_at_);
@@ -259,8 +236,7 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
     if (!can_take_snapshots()) {
       return Error{ErrorCode::io, "--snapshot-when: " + without_snapshots()};
     }
-    const Status made = arguments.set_condition(*request_.snapshot_when, ticks_per_second());
-    if (!made) return made.error();
+    FKT_TRY(arguments.set_condition(*request_.snapshot_when, ticks_per_second()));
   }
   if (const InstrumentSetup* setup = instruments_.setup(); setup && !setup->parts().empty()) {
     if (setup->has(Action::Kind::snapshot) && !can_take_snapshots()) {
@@ -273,9 +249,8 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
     arguments.lend(is_flight() && has_room() && !request_.level ? &output_ : nullptr);
     return arguments;  // the sink checks the limit
   }
-  const Result<std::uint64_t> limit = limit_bytes();
-  if (!limit) return limit.error();
-  arguments.set_drain(plan, output_, *limit, facts_.cpus);
+  const auto limit = FKT_TRY(limit_bytes());
+  arguments.set_drain(plan, output_, limit, facts_.cpus);
   return arguments;
 }
 
@@ -287,35 +262,29 @@ Error Recording::name_place(Error error) const {
 }
 
 Status Recording::start() {
-  Result<DrainPlan> plan = choose_drain(output_, engine_);
-  if (!plan) return plan.error();
-  if (engine_ != request_.engine) plan->why = "for snapshots of what the flight recorder keeps";
-  if (plan->engine == FKT_ENGINE_FETCH) {
+  auto plan = FKT_TRY(choose_drain(output_, engine_));
+  if (engine_ != request_.engine) plan.why = "for snapshots of what the flight recorder keeps";
+  if (plan.engine == FKT_ENGINE_FETCH) {
     ::fcntl(device_.fd(), F_SETFL, O_RDWR | O_NONBLOCK);
-    const Status at_pages = output_.seek_to_pages();
-    if (!at_pages) return at_pages;
+    FKT_TRY(output_.seek_to_pages());
     stream_.emplace(device_.fd(), output_.fd(), output_.name());
   }
-  const Result<StartArguments> arguments = start_arguments(*plan);
-  if (!arguments) return arguments.error();
-  if (request_.verbose) cli::warn("engine " + how(*plan));
+  const auto arguments = FKT_TRY(start_arguments(plan));
+  if (request_.verbose) cli::warn("engine " + how(plan));
   started_ = std::chrono::steady_clock::now();
-  const Status started = device_.start(arguments->get());
+  const Status started = device_.start(arguments.get());
   if (!started) return name_place(started.error());
   running_ = true;
-  const Status clocks = write_start_clocks();
-  if (!clocks) return clocks;
+  FKT_TRY(write_start_clocks());
   if (user_events_) {
     const Result<fkt_status> status = device_.status();
-    const Status collects = status ? user_events_->start(status->start_clock) : status.error();
-    if (!collects) return collects;
+    FKT_TRY(status ? user_events_->start(status->start_clock) : status.error());
   }
   if (files_) files_->start();
   if (can_take_snapshots()) {
     start_snapshots();
   } else if (sink()) {
-    const Status drains = start_drain();
-    if (!drains) return drains;
+    FKT_TRY(start_drain());
   }
   return start_syncer();
 }
@@ -336,10 +305,7 @@ void Recording::start_snapshots() {
 }
 
 Status Recording::start_drain() {
-  Result<std::unique_ptr<LentDrain>> drain =
-      LentDrain::start(device_.fd(), facts_.page_bytes, *sink());
-  if (!drain) return drain.error();
-  drain_ = std::move(*drain);
+  drain_ = FKT_TRY(LentDrain::start(device_.fd(), facts_.page_bytes, *sink()));
   return Done{};
 }
 
@@ -357,10 +323,7 @@ Status Recording::start_syncer() {
     if (files_) return files_->sync();
     return ::fdatasync(output_.fd()) == 0 ? 0 : errno;
   };
-  Result<std::unique_ptr<DiskSyncer>> syncer =
-      DiskSyncer::start(sync, request_.sync, written, tell);
-  if (!syncer) return syncer.error();
-  syncer_ = std::move(*syncer);
+  syncer_ = FKT_TRY(DiskSyncer::start(sync, request_.sync, written, tell));
   return Done{};
 }
 
@@ -382,26 +345,22 @@ Result<EndSummary> Recording::finish(std::optional<int> workload_status,
                                      std::vector<Descendant> descendants, int give_up) {
   instruments_.join();
   if (stream_) {
-    const Status sent = stream_->move_rest(give_up);
-    if (!sent) return sent.error();
+    FKT_TRY(stream_->move_rest(give_up));
   }
   if (snapshots_) {
     snapshots_->join();
-    const Status drains = start_drain();
-    if (!drains) return drains.error();
+    FKT_TRY(start_drain());
   }
   if (drain_) {
-    const Status drained = drain_->join(give_up);
-    if (!drained) return drained.error();
+    FKT_TRY(drain_->join(give_up));
   }
-  const Result<fkt_status> status = device_.status();
-  if (!status) return status.error();
+  const auto status = FKT_TRY(device_.status());
   if (const SinkStatus end = drain_ ? drain_->sink_end() : SinkStatus();
       end && remote_ && !remote_->takes_tail(*end)) {
-    return RemoteSink::failure(*end, *status);
+    return RemoteSink::failure(*end, status);
   }
   EndSummary summary;
-  summary.status = *status;
+  summary.status = status;
   if (drain_) summary.add_drain(*drain_, sink()->cost());
   if (snapshots_) summary.take_off(snapshots_->left());
   if (sync_error_ != 0) summary.add_sync_error(sync_error_, syncer_->safe());
@@ -439,8 +398,7 @@ Status Recording::write_tail(EndSummary& summary, std::optional<int> workload_st
                              std::vector<Descendant> descendants) {
   fkt_status& status = summary.status;
   std::string no_index;
-  const Result<fkt_clocks> end = device_.clocks(request_.clock);
-  if (!end) return end.error();
+  const auto end = FKT_TRY(device_.clocks(request_.clock));
   CpuStates cpus = cpu_states(device_, status.cpus);
   std::vector<fkt_index_entry> entries = index(status, no_index);
   Status joined = Done{};
@@ -450,7 +408,7 @@ Status Recording::write_tail(EndSummary& summary, std::optional<int> workload_st
     definitions += user_events_->definitions();
   }
   fkt_status of_file = status;
-  Ending ending{.end = *end,
+  Ending ending{.end = end,
                 .cpus = cpus,
                 .task_list = task_list_,
                 .status = of_file,
@@ -468,11 +426,10 @@ Status Recording::write_tail(EndSummary& summary, std::optional<int> workload_st
     files_->describe_last(ending);
     of_file.bytes_written = files_->bytes_of_last();
   }
-  const Result<Sections> tail = sections_after(ending);
-  if (!tail) return tail.error();
-  if (PageSink* to = sink()) return to->write_tail(*tail);
+  const auto tail = FKT_TRY(sections_after(ending));
+  if (PageSink* to = sink()) return to->write_tail(tail);
   const std::uint64_t pages_end = output_.pages_offset() + status.pages_written * facts_.page_bytes;
-  const Status written = output_.write_tail(pages_end, *tail);
+  const Status written = output_.write_tail(pages_end, tail);
   if (written && !no_index.empty()) cli::warn(no_index);
   if (written && !joined) {
     cli::warn(output_.name() +

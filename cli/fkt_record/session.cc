@@ -184,22 +184,14 @@ std::optional<int> Session::start() {
 Status Session::make_timers() {
   if (request_.duration_ns) {
     // Armed when the recording runs, because switching the hooks on takes time.
-    Result<Timer> timer = Timer::make(0, 0);
-    if (!timer) return timer.error();
-    duration_timer_ = std::move(*timer);
+    duration_timer_ = FKT_TRY(Timer::make(0, 0));
   }
   if (request_.most_calls) {
-    Result<Timer> timer = Timer::make(kCallsPeriod, kCallsPeriod);
-    if (!timer) return timer.error();
-    calls_timer_ = std::move(*timer);
+    calls_timer_ = FKT_TRY(Timer::make(kCallsPeriod, kCallsPeriod));
   }
-  Result<Timer> self_load = Timer::make(kSelfLoadPeriod, kSelfLoadPeriod);
-  if (!self_load) return self_load.error();
-  self_load_timer_ = std::move(*self_load);
+  self_load_timer_ = FKT_TRY(Timer::make(kSelfLoadPeriod, kSelfLoadPeriod));
   if (!request_.quiet && isatty(STDERR_FILENO)) {
-    Result<Timer> timer = Timer::make(kStatusPeriod, kStatusPeriod);
-    if (!timer) return timer.error();
-    status_timer_ = std::move(*timer);
+    status_timer_ = FKT_TRY(Timer::make(kStatusPeriod, kStatusPeriod));
   }
   return Done{};
 }

@@ -13,18 +13,16 @@ constexpr std::uint32_t kPageBytes = FKT_PAGE_MAX_BYTES;
 
 Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& request,
                                                               const std::optional<User>& owner) {
-  const Result<std::uint64_t> id = random_id();
-  if (!id) return id.error();
+  const auto id = FKT_TRY(random_id());
   OutputPlan output = request.output;
   output.owner = owner;
-  Result<std::unique_ptr<CollectedFile>> file =
-      CollectedFile::prepare({{*id, kPageBytes, Collector::ring_words(request.pow_pages),
-                               owner ? owner->uid : ::getuid(), request.function_rules},
-                              std::move(output),
-                              UserClock::usable(request.clock),
-                              request.size.value_or(0)});
-  if (!file) return file.error();
-  return std::unique_ptr<UserRecording>(new UserRecording(request, std::move(*file)));
+  auto file =
+      FKT_TRY(CollectedFile::prepare({{id, kPageBytes, Collector::ring_words(request.pow_pages),
+                                       owner ? owner->uid : ::getuid(), request.function_rules},
+                                      std::move(output),
+                                      UserClock::usable(request.clock),
+                                      request.size.value_or(0)}));
+  return std::unique_ptr<UserRecording>(new UserRecording(request, std::move(file)));
 }
 
 Status UserRecording::write_head(const std::optional<User>& user, pid_t workload) {

@@ -153,8 +153,7 @@ bool Api::early(const Parameters& parameters) const {
 // answer is not needed then. The page numbers its requests ("turn"), because two connections may
 // deliver them in either order.
 Result<Unwanted> Api::take_turn(std::string_view name, const Parameters& parameters) const {
-  const Result<std::uint64_t> turn = number(parameters, "turn", 1, kLastTurn, 0);
-  if (!turn) return turn.error();
+  const auto turn = FKT_TRY(number(parameters, "turn", 1, kLastTurn, 0));
   const auto page = parameters.find("page");
   if (page == parameters.end()) return Unwanted{};
   const std::lock_guard lock(turns_mutex_);
@@ -162,7 +161,7 @@ Result<Unwanted> Api::take_turn(std::string_view name, const Parameters& paramet
   if (turns_.size() >= kMostPages) turns_.clear();
   auto& newest = turns_[page->second + '/' + std::string(name)];
   if (!newest) newest = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const std::uint64_t mine = *turn != 0 ? *turn : *newest + 1;
+  const std::uint64_t mine = turn != 0 ? turn : *newest + 1;
   *newest = std::max<std::uint64_t>(*newest, mine);
   return Unwanted([newest, mine] { return *newest > mine; });
 }
@@ -175,11 +174,10 @@ std::int64_t Api::since_zero(std::uint64_t clock) const {
 Result<std::uint64_t> Api::moment(const Parameters& parameters, const char* name) const {
   const auto found = parameters.find(name);
   if (found == parameters.end()) return bad(name, "missing: ticks since the recording's start");
-  const Result<std::int64_t> ticks = whole_number(name, found->second);
-  if (!ticks) return ticks.error();
+  const auto ticks = FKT_TRY(whole_number(name, found->second));
   const Timeline& timeline = model_.timeline();
   return static_cast<std::uint64_t>(
-             std::clamp(*ticks, since_zero(timeline.begin()), since_zero(timeline.end()))) +
+             std::clamp(ticks, since_zero(timeline.begin()), since_zero(timeline.end()))) +
          model_.zero();
 }
 
@@ -193,11 +191,9 @@ Result<Api::AskedRange> Api::asked_range(const Parameters& parameters) const {
 }
 
 Result<TimeScale> Api::scale(const Parameters& parameters) const {
-  const Result<AskedRange> part = asked_range(parameters);
-  if (!part) return part.error();
-  const Result<std::uint64_t> cells = number(parameters, "cells", 1, kMostCells, 1000);
-  if (!cells) return cells.error();
-  return TimeScale{part->from, part->to, static_cast<std::uint32_t>(*cells)};
+  const auto part = FKT_TRY(asked_range(parameters));
+  const auto cells = FKT_TRY(number(parameters, "cells", 1, kMostCells, 1000));
+  return TimeScale{part.from, part.to, static_cast<std::uint32_t>(cells)};
 }
 
 Result<std::string> Api::name(const Parameters& parameters) const {
@@ -260,45 +256,36 @@ Result<std::string> Api::status(const Parameters&, const Unwanted&) const {
 }
 
 Result<std::string> Api::density(const Parameters& parameters, const Unwanted&) const {
-  const Result<TimeScale> scale = this->scale(parameters);
-  if (!scale) return scale.error();
-  return list_density(model_, *scale);
+  const auto scale = FKT_TRY(this->scale(parameters));
+  return list_density(model_, scale);
 }
 
 Result<std::string> Api::lanes(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<TimeScale> scale = this->scale(parameters);
-  if (!scale) return scale.error();
-  const Result<std::uint64_t> most = number(parameters, "tasks", 0, kMostLanes, 40);
-  if (!most) return most.error();
-  const Result<std::uint64_t> fine = number(parameters, "fine", 0, 1, 0);
-  if (!fine) return fine.error();
+  const auto scale = FKT_TRY(this->scale(parameters));
+  const auto most = FKT_TRY(number(parameters, "tasks", 0, kMostLanes, 40));
+  const auto fine = FKT_TRY(number(parameters, "fine", 0, 1, 0));
   const auto filter = parameters.find("filter");
-  const Result<std::vector<std::uint32_t>> pins = numbers(parameters, "pins");
-  if (!pins) return pins.error();
+  const auto pins = FKT_TRY(numbers(parameters, "pins"));
   return list_lanes(model_,
-                    {.scale = *scale,
-                     .most = *most,
+                    {.scale = scale,
+                     .most = most,
                      .filter = filter == parameters.end() ? "" : filter->second,
-                     .pins = *pins,
-                     .fine = *fine == 1},
+                     .pins = pins,
+                     .fine = fine == 1},
                     unwanted);
 }
 
 Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) const {
-  const Result<AskedRange> part = asked_range(parameters);
-  if (!part) return part.error();
-  const auto most = number(parameters, "most", 1, kMostListed, 200);
-  if (!most) return most.error();
-  EventListRequest request{part->from, part->to, {}, {}, static_cast<std::size_t>(*most)};
+  const auto part = FKT_TRY(asked_range(parameters));
+  const auto most = FKT_TRY(number(parameters, "most", 1, kMostListed, 200));
+  EventListRequest request{part.from, part.to, {}, {}, static_cast<std::size_t>(most)};
   if (parameters.contains("cpu")) {
-    const auto cpu = number(parameters, "cpu", 0, kMaxCpus - 1, 0);
-    if (!cpu) return cpu.error();
-    request.cpu = static_cast<std::uint32_t>(*cpu);
+    const auto cpu = FKT_TRY(number(parameters, "cpu", 0, kMaxCpus - 1, 0));
+    request.cpu = static_cast<std::uint32_t>(cpu);
   }
   if (parameters.contains("task")) {
-    const auto task = number(parameters, "task", 0, kNoTask, 0);
-    if (!task) return task.error();
-    request.task = static_cast<TaskIndex>(*task);
+    const auto task = FKT_TRY(number(parameters, "task", 0, kNoTask, 0));
+    request.task = static_cast<TaskIndex>(task);
   }
   return dump_json(list_events(model_.timeline(), request, model_.zero()));
 }
@@ -308,12 +295,11 @@ bool Api::has_cpus() const {
 }
 
 Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<AskedRange> part = asked_range(parameters);
-  if (!part) return part.error();
+  const auto part = FKT_TRY(asked_range(parameters));
   if (early(parameters)) return early_stats();
   const Timeline& timeline = model_.timeline();
-  WindowStats stats(part->from, part->to, timeline.tasks());
-  timeline.follow(part->from, part->to, stats, unwanted);
+  WindowStats stats(part.from, part.to, timeline.tasks());
+  timeline.follow(part.from, part.to, stats, unwanted);
   return list_stats(stats, timeline.types(), {stats, timeline.tasks()}, has_cpus());
 }
 
@@ -329,21 +315,20 @@ Result<std::string> Api::early_stats() const {
 }
 
 Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<AskedRange> part = asked_range(parameters);
-  if (!part) return part.error();
+  const auto part = FKT_TRY(asked_range(parameters));
   const Result<std::string> name = timed_name(parameters);
   if (!name) return name.error();
   const Timeline& timeline = model_.timeline();
   const NameMatch match = this->match(*name);
-  WindowStats stats(part->from, part->to, timeline.tasks());
-  timeline.follow(part->from, part->to, stats, unwanted);
+  WindowStats stats(part.from, part.to, timeline.tasks());
+  timeline.follow(part.from, part.to, stats, unwanted);
   DurationBars bars;
   for (TypeIndex type = 0; type < stats.types().size(); type++) {
     if (!match.type(type)) continue;
     bars.add(stats.types()[type].times);
   }
   if (match.any_task()) {
-    bars.add(run_times(timeline, match, part->from, part->to, unwanted));
+    bars.add(run_times(timeline, match, part.from, part.to, unwanted));
   }
   return dump_json({{"name", *name}, {"bins", bars.json()}});
 }
@@ -370,13 +355,12 @@ void Api::put_task(json& out, TaskIndex task) const {
 }
 
 Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<std::uint64_t> from = moment(parameters, "from");
-  if (!from) return from.error();
+  const auto from = FKT_TRY(moment(parameters, "from"));
   const Result<std::string> name = this->name(parameters);
   if (!name) return name.error();
   const Timeline& timeline = model_.timeline();
   const NameMatch match = this->match(*name);
-  const std::optional<Occurrence> found = next_occurrence(timeline, match, *from, unwanted);
+  const std::optional<Occurrence> found = next_occurrence(timeline, match, from, unwanted);
   if (!found && !match.any() && !next_occurrence(timeline, match, timeline.begin(), unwanted)) {
     return nothing_called(*name);
   }
@@ -384,21 +368,17 @@ Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwa
 }
 
 Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<AskedRange> part = asked_range(parameters);
-  if (!part) return part.error();
+  const auto part = FKT_TRY(asked_range(parameters));
   const Result<std::string> name = timed_name(parameters);
   if (!name) return name.error();
-  const auto most = number(parameters, "most", 1, kMostListed, 20);
-  if (!most) return most.error();
-  const auto at_least = number(parameters, "at_least", 0, ~std::uint64_t{0}, 0);
-  if (!at_least) return at_least.error();
-  const auto below = number(parameters, "below", 0, ~std::uint64_t{0}, ~std::uint64_t{0});
-  if (!below) return below.error();
+  const auto most = FKT_TRY(number(parameters, "most", 1, kMostListed, 20));
+  const auto at_least = FKT_TRY(number(parameters, "at_least", 0, ~std::uint64_t{0}, 0));
+  const auto below = FKT_TRY(number(parameters, "below", 0, ~std::uint64_t{0}, ~std::uint64_t{0}));
   const Timeline& timeline = model_.timeline();
   const NameMatch match = this->match(*name);
   json found = json::array();
-  for (const Occurrence& occurrence : slowest_occurrences(timeline, match, part->from, part->to,
-                                                          *most, *at_least, *below, unwanted)) {
+  for (const Occurrence& occurrence :
+       slowest_occurrences(timeline, match, part.from, part.to, most, at_least, below, unwanted)) {
     found.push_back(occurrence_json(occurrence));
   }
   return dump_json({{"name", *name}, {"found", std::move(found)}});
@@ -406,15 +386,14 @@ Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& u
 
 // Where a name occurs, for the overview: by column.
 Result<std::string> Api::hits(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<TimeScale> scale = this->scale(parameters);
-  if (!scale) return scale.error();
+  const auto scale = FKT_TRY(this->scale(parameters));
   const Result<std::string> name = this->name(parameters);
   if (!name) return name.error();
-  const SearchHits found = find_hits(model_.timeline(), match(*name), *scale, unwanted);
+  const SearchHits found = find_hits(model_.timeline(), match(*name), scale, unwanted);
   return dump_json({{"name", *name},
-                    {"from", since_zero(scale->from)},
-                    {"to", since_zero(scale->to)},
-                    {"cells", scale->cells},
+                    {"from", since_zero(scale.from)},
+                    {"to", since_zero(scale.to)},
+                    {"cells", scale.cells},
                     {"columns", found.columns},
                     {"count", found.count}});
 }
@@ -440,26 +419,24 @@ json Api::slice_json(const std::optional<Slice>& slice) const {
 
 // The details of a slice that the page knows from its picture.
 Result<std::string> Api::slice(const Parameters& parameters, const Unwanted& unwanted) const {
-  const Result<AskedRange> part = asked_range(parameters);
-  if (!part) return part.error();
+  const auto part = FKT_TRY(asked_range(parameters));
   const Timeline& timeline = model_.timeline();
-  const auto kind = number(parameters, "kind", 0, static_cast<std::uint64_t>(SliceKind::async), 0);
-  if (!kind) return kind.error();
-  Slice of{.kind = static_cast<SliceKind>(*kind), .from = part->from, .to = part->to};
+  const auto kind =
+      FKT_TRY(number(parameters, "kind", 0, static_cast<std::uint64_t>(SliceKind::async), 0));
+  Slice of{.kind = static_cast<SliceKind>(kind), .from = part.from, .to = part.to};
   const bool task_value = of.kind == SliceKind::run;
   const std::uint64_t values = of.kind == SliceKind::state ? 4
                                : task_value                ? timeline.tasks().size()
                                                            : timeline.types().size();
-  const auto value = number(parameters, "value", 0, std::max<std::uint64_t>(values, 1) - 1, 0);
-  if (!value) return value.error();
-  const auto depth = number(parameters, "depth", 0, 255, 0);
-  if (!depth) return depth.error();
+  const auto value =
+      FKT_TRY(number(parameters, "value", 0, std::max<std::uint64_t>(values, 1) - 1, 0));
+  const auto depth = FKT_TRY(number(parameters, "depth", 0, 255, 0));
   const auto cpu = number(parameters, "cpu", 0, kMaxCpus - 1, 0);
   if (!cpu) return cpu.error();
   const auto task = number(parameters, "task", 0, kNoTask, kNoTask);
   if (!task) return task.error();
-  of.value = static_cast<std::uint32_t>(*value);
-  of.depth = static_cast<std::uint8_t>(*depth);
+  of.value = static_cast<std::uint32_t>(value);
+  of.depth = static_cast<std::uint8_t>(depth);
   of.cpu = static_cast<std::uint32_t>(*cpu);
   of.task = task_value ? of.value : static_cast<TaskIndex>(*task);
   const SliceDetails found = slice_details(timeline, of, unwanted);
@@ -496,9 +473,8 @@ Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) 
     return Error{ErrorCode::usage,
                  "this recording came from standard input: fkt_extract needs it in a file"};
   }
-  const Result<AskedRange> part = asked_range(parameters);
-  if (!part) return part.error();
-  ExtractPart asked{std::max<std::int64_t>(0, since_zero(part->from)), since_zero(part->to)};
+  const auto part = FKT_TRY(asked_range(parameters));
+  ExtractPart asked{std::max<std::int64_t>(0, since_zero(part.from)), since_zero(part.to)};
   const auto task = parameters.find("task");
   if (task != parameters.end()) asked.task = task->second;
   if (asked.task.size() > kLongestTask) return bad("task", "longer than any name");

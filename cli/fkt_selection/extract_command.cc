@@ -137,12 +137,11 @@ Status ExtractCommand::run(const ExtractPart& part) const {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return os_failure("pipe");
   UniqueFd reading(ends[0]), writing(ends[1]);
-  const Result<pid_t> pid = start(program_, words(part), writing.get());
-  if (!pid) return pid.error();
+  const auto pid = FKT_TRY(start(program_, words(part), writing.get()));
   writing.reset();
   const std::string said = read_all(reading.get());
   int status = 0;
-  while (waitpid(*pid, &status, 0) < 0 && errno == EINTR) continue;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Done{};
   return Error{ErrorCode::io, said.empty() ? "fkt_extract failed" : last_line(said)};
 }

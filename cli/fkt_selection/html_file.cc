@@ -103,9 +103,8 @@ class HtmlFile {
 
   Result<std::string> text() {
     for (const Detail& detail : kDetails) {
-      Result<std::optional<std::string>> packed = finest(detail);
-      if (!packed) return packed.error();
-      if (*packed) return page_with(**packed);
+      auto packed = FKT_TRY(finest(detail));
+      if (packed) return page_with(*packed);
     }
     return usage("--size: " + bytes_text(request_.most_bytes) +
                  " hold not even the least detail of this recording");
@@ -118,18 +117,16 @@ class HtmlFile {
 
   // Returns the recording with the most columns that fit; nothing if not even the fewest do.
   Result<std::optional<std::string>> finest(const Detail& detail) {
-    const Result<std::string> rest = without_lanes(detail.overview);
-    if (!rest) return rest.error();
+    const auto rest = FKT_TRY(without_lanes(detail.overview));
     std::optional<std::string> best;
     // Halves the number of powers of 2 that are in question with each attempt.
     std::uint32_t least = std::countr_zero(detail.coarsest);
     std::uint32_t most = std::countr_zero(detail.finest);
     while (least <= most) {
       const std::uint32_t power = best ? (least + most + 1) / 2 : (least + most) / 2;
-      Result<std::optional<std::string>> packed = attempt(*rest, detail, std::uint32_t{1} << power);
-      if (!packed) return packed.error();
-      if (*packed) {
-        best = std::move(*packed);
+      auto packed = FKT_TRY(attempt(rest, detail, std::uint32_t{1} << power));
+      if (packed) {
+        best = std::move(packed);
         least = power + 1;
       } else {
         most = power - 1;
@@ -153,14 +150,12 @@ class HtmlFile {
     const std::string all = rest + ",\"lanes\":" + lanes;
     if (!events_) events_ = list_all_events();
     if (!events_->empty()) {
-      Result<std::string> packed = gzip(all + *events_ + '}');
-      if (!packed) return packed.error();
-      if (fits(packed->size())) return std::optional(std::move(*packed));
+      auto packed = FKT_TRY(gzip(all + *events_ + '}'));
+      if (fits(packed.size())) return std::optional(std::move(packed));
     }
-    Result<std::string> packed = gzip(all + '}');
-    if (!packed) return packed.error();
-    if (!fits(packed->size())) return std::optional<std::string>{};
-    return std::optional(std::move(*packed));
+    auto packed = FKT_TRY(gzip(all + '}'));
+    if (!fits(packed.size())) return std::optional<std::string>{};
+    return std::optional(std::move(packed));
   }
 
   // The texts of all events, and what they tell of asynchronous spans; empty if they are too many.

@@ -36,16 +36,19 @@ constexpr std::uint32_t kPictureColumns = 1000;  // of --svg and --png
 constexpr std::uint32_t kTerminalColumns = 80;   // if stdout is not a terminal
 
 void add_options(Options& options) {
-  options.section("Without a browser")("svg", value("OUT"), "draw the overview as SVG")(
-      "png", value("OUT"), "draw the overview as PNG")("text", "draw the overview as text")(
-      "html", value("OUT"),
-      "write the page as one file, with as much of the recording as fits: to send to somebody")(
-      "size", value("BYTES"), "the most that --html writes (default 5M)");
-  options.section("Which part is drawn")("from", value("T"),
-                                         "from this time on: 250ms, 1.5s, 14:03:22.5")(
-      "to", value("T"), "up to this time")("time", value("UNIT"),
-                                           "its times in cycles, ns, us, ms or s (default s)");
-  options.section("With a browser")("no-browser", "print the page's address and start no browser");
+  auto add = options.section("Without a browser");
+  add("svg", value("OUT"), "draw the overview as SVG");
+  add("png", value("OUT"), "draw the overview as PNG");
+  add("text", "draw the overview as text");
+  add("html", value("OUT"),
+      "write the page as one file, with as much of the recording as fits: to send to somebody");
+  add("size", value("BYTES"), "the most that --html writes (default 5M)");
+  add = options.section("Which part is drawn");
+  add("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5");
+  add("to", value("T"), "up to this time");
+  add("time", value("UNIT"), "its times in cycles, ns, us, ms or s (default s)");
+  add = options.section("With a browser");
+  add("no-browser", "print the page's address and start no browser");
   options.positional("FILE", 1);
 }
 
@@ -57,19 +60,17 @@ std::uint32_t terminal_columns() {
 
 Result<TimeScale> scale_of(const Options& options, const Model& model, std::uint32_t columns) {
   TimeScale scale{model.timeline().begin(), model.timeline().end(), columns};
-  const Result<TimeSpan> span = time_span(options, model.trace());
-  if (!span) return span.error();
-  scale.from = span->from.value_or(scale.from);
-  scale.to = span->to.value_or(scale.to);
+  const auto span = FKT_TRY(time_span(options, model.trace()));
+  scale.from = span.from.value_or(scale.from);
+  scale.to = span.to.value_or(scale.to);
   if (scale.from >= scale.to) return usage("--from: not before --to");
   return scale;
 }
 
 Status write_file(const std::string& path, const std::string& text) {
-  Result<TextFile> file = TextFile::create(path);
-  if (!file) return file.error();
-  file->out().put(text);
-  return file->flush(true);
+  auto file = FKT_TRY(TextFile::create(path));
+  file.out().put(text);
+  return file.flush(true);
 }
 
 Overview overview_of(const Model& model, const TimeScale& scale, std::optional<TimeUnit> unit) {
@@ -86,9 +87,7 @@ Overview overview_of(const Model& model, const TimeScale& scale, std::optional<T
 Status draw(const Options& options, const Model& model) {
   std::optional<TimeUnit> unit;
   if (options.has("time")) {
-    const Result<TimeUnit> parsed = parse_unit(options.text("time"));
-    if (!parsed) return parsed.error();
-    unit = *parsed;
+    unit = FKT_TRY(parse_unit(options.text("time")));
   }
   if (options.has("png") && !png_available()) {
     return Error{ErrorCode::io,
@@ -96,19 +95,15 @@ Status draw(const Options& options, const Model& model) {
                  "what it needs); --svg draws the same"};
   }
   if (options.has("text")) {
-    const Result<TimeScale> scale =
-        scale_of(options, model, terminal_columns() - Overview::kTextMargin);
-    if (!scale) return scale.error();
-    const Result<bool> written = put(overview_of(model, *scale, unit).text());
-    if (!written) return written.error();
+    const auto scale =
+        FKT_TRY(scale_of(options, model, terminal_columns() - Overview::kTextMargin));
+    FKT_TRY(put(overview_of(model, scale, unit).text()));
   }
   if (!options.has("svg") && !options.has("png")) return Done{};
-  const Result<TimeScale> scale = scale_of(options, model, kPictureColumns);
-  if (!scale) return scale.error();
-  const std::string svg = overview_of(model, *scale, unit).svg();
+  const auto scale = FKT_TRY(scale_of(options, model, kPictureColumns));
+  const std::string svg = overview_of(model, scale, unit).svg();
   if (options.has("svg")) {
-    const Status written = write_file(options.text("svg"), svg);
-    if (!written) return written;
+    FKT_TRY(write_file(options.text("svg"), svg));
   }
   if (!options.has("png")) return Done{};
   const Result<std::string> png = png_of(svg);
@@ -121,14 +116,13 @@ constexpr std::uint64_t kLeastHtml = 100'000;  // bytes that --size leaves for t
 Result<std::uint64_t> html_bytes(const Options& options) {
   HtmlFileRequest request;
   if (!options.has("size")) return request.most_bytes;
-  const Result<std::uint64_t> bytes = parse_size("--size", options.text("size"));
-  if (!bytes) return bytes.error();
+  const auto bytes = FKT_TRY(parse_size("--size", options.text("size")));
   const std::uint64_t least = selection_page().size() + kLeastHtml;
-  if (*bytes < least) {
+  if (bytes < least) {
     return usage("--size: " + options.text("size") + " is too little: the page itself has " +
                  bytes_text(selection_page().size()) + "; at least " + bytes_text(least));
   }
-  return *bytes;
+  return bytes;
 }
 
 // Reads the recording whole and writes the page with it.
@@ -136,16 +130,13 @@ Status write_html(const Options& options, Model& model) {
   if (selection_page().empty()) {
     return Error{ErrorCode::io, std::string(selection_page_missing())};
   }
-  const Result<std::uint64_t> bytes = html_bytes(options);
-  if (!bytes) return bytes.error();
+  const auto bytes = FKT_TRY(html_bytes(options));
   model.start();
   model.wait();  // the end of the recording is known then
-  const Result<TimeScale> scale = scale_of(options, model, kPictureColumns);
-  if (!scale) return scale.error();
-  const Result<std::string> text =
-      html_file(model, {.from = scale->from, .to = scale->to, .most_bytes = *bytes});
-  if (!text) return text.error();
-  return write_file(options.text("html"), *text);
+  const auto scale = FKT_TRY(scale_of(options, model, kPictureColumns));
+  const auto text =
+      FKT_TRY(html_file(model, {.from = scale.from, .to = scale.to, .most_bytes = bytes}));
+  return write_file(options.text("html"), text);
 }
 
 // Starts xdg-open in the background. Returns false if that failed.
@@ -170,8 +161,7 @@ Status serve(const Options& options, Model& model) {
     return Error{ErrorCode::io, std::string(selection_page_missing())};
   }
   give_memory_back();
-  const Result<std::string> token = random_token();
-  if (!token) return token.error();
+  const auto token = FKT_TRY(random_token());
   const ExtractCommand extract_command =
       ExtractCommand::beside_this(model.file(), model.trace().info().clocks.ticks_per_second());
   const Api api(model, extract_command);
@@ -180,12 +170,10 @@ Status serve(const Options& options, Model& model) {
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // inherited by all threads started after this
-  Server server(api, selection_page(), *token);
-  const Status started = server.start();
-  if (!started) return started;
+  Server server(api, selection_page(), token);
+  FKT_TRY(server.start());
   model.start();
-  const Result<bool> said = put(server.url() + '\n');
-  if (!said) return said.error();
+  FKT_TRY(put(server.url() + '\n'));
   if (!options.has("no-browser") && !open_browser(server.url())) {
     warn("no xdg-open here: open the address above in a browser");
   }

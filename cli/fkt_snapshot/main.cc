@@ -32,9 +32,7 @@ Result<Asked> asked_of(const cli::Options& options) {
     if (*after > kMostSnapshotAfter) return cli::usage("--after: at most a day (24h)");
     asked.after_ns = *after;
   }
-  const Result<pid_t> recorder = cli::recorder_of(options);
-  if (!recorder) return recorder.error();
-  asked.recorder = *recorder;
+  asked.recorder = FKT_TRY(cli::recorder_of(options));
   return asked;
 }
 
@@ -60,15 +58,14 @@ class NewFile {
 
 // Asks the recorder for a snapshot. Returns its answer, a line like "FILE: 12,345 events of ...".
 Result<RecorderAnswer> ask(const Asked& asked) {
-  const Result<UniqueFd> connection = cli::connect_to(asked.recorder, kNoSnapshots);
-  if (!connection) return connection.error();
+  const auto connection = FKT_TRY(cli::connect_to(asked.recorder, kNoSnapshots));
   NewFile created(asked.file);
   const Result<UniqueFd> file = open_output_file(asked.file, replace_rule(false, asked.force));
   if (!file) return file.error();
   const Status sent =
-      send_ask(connection->get(), SnapshotAsk{asked.after_ns, asked.file}, file->get());
+      send_ask(connection.get(), SnapshotAsk{asked.after_ns, asked.file}, file->get());
   // If sending failed, the recorder may still have sent a refusal, which says why.
-  Result<RecorderAnswer> answer = receive_answer(connection->get());
+  Result<RecorderAnswer> answer = receive_answer(connection.get());
   if (!answer && !sent) return sent.error();
   // Keeps the file if anything was written to it, even if the snapshot is incomplete.
   if (answer && (answer->done || ::lseek(file->get(), 0, SEEK_END) > 0)) created.keep();

@@ -55,12 +55,10 @@ class FittingTypes {
 
 Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::string_view text,
                                                   const Reading& reading, bool by_name) {
-  const Result<Expression> expression = Expression::parse(text);
-  if (!expression) return expression.error();
-  Result<BoundExpression> bound = BoundExpression::bind(*expression, trace.info());
-  if (!bound) return bound.error();
-  if (by_name && bound->names_spans()) bound->select_whole_spans();
-  const auto filter = std::make_shared<Filter>(Filter{std::move(*bound)});
+  const auto expression = FKT_TRY(Expression::parse(text));
+  auto bound = FKT_TRY(BoundExpression::bind(expression, trace.info()));
+  if (by_name && bound.names_spans()) bound.select_whole_spans();
+  const auto filter = std::make_shared<Filter>(Filter{std::move(bound)});
   if (filter->expression.whole_spans()) {
     Selection selection;
     selection.where = filter;

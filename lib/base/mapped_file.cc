@@ -40,14 +40,11 @@ Result<UniqueFd> spool(int in, const HeadCheck& check) {
   std::vector<std::byte> buffer(1 << 20);
   Result<std::size_t> got = read_full(in, std::span(buffer).first(kInputHead));
   if (!got) return got.error();
-  const Status wanted = check ? check(subview(buffer, 0, *got)) : Done{};
-  if (!wanted) return wanted.error();
+  FKT_TRY(check ? check(subview(buffer, 0, *got)) : Done{});
   Result<UniqueFd> out = unnamed_file();
   if (!out) return out;
   while (*got > 0) {
-    const Status written =
-        write_all(out->get(), subview(buffer, 0, *got), "cannot spool it to a temporary file");
-    if (!written) return written.error();
+    FKT_TRY(write_all(out->get(), subview(buffer, 0, *got), "cannot spool it to a temporary file"));
     got = read_full(in, buffer);
     if (!got) return got.error();
   }
@@ -111,9 +108,8 @@ Result<MappedFile> MappedFile::open(const std::string& path, const HeadCheck& ch
       (S_ISREG(status.st_mode) && (!standard_input || ::lseek(file.get(), 0, SEEK_CUR) == 0))) {
     return map(file.get());
   }
-  const Result<UniqueFd> spooled = spool(file.get(), check);
-  if (!spooled) return spooled.error();
-  return map(spooled->get());
+  const auto spooled = FKT_TRY(spool(file.get(), check));
+  return map(spooled.get());
 }
 
 }  // namespace fkt

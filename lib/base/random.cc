@@ -18,15 +18,14 @@ Status random_bytes(std::span<std::byte> out) {
 Result<std::uint64_t> random_id() {
   std::uint64_t id = 0;
   while (id == 0) {
-    const Status filled = random_bytes(std::as_writable_bytes(std::span(&id, 1)));
-    if (!filled) return filled.error();
+    FKT_TRY(random_bytes(std::as_writable_bytes(std::span(&id, 1))));
   }
   return id;
 }
 
 Result<std::string> random_token() {
   std::array<std::byte, 16> bytes;
-  if (const Status filled = random_bytes(bytes); !filled) return filled.error();
+  FKT_TRY(random_bytes(bytes));
   std::string text;
   for (const std::byte byte : bytes) {
     text += "0123456789abcdef"[std::to_integer<unsigned>(byte >> 4)];

@@ -48,4 +48,16 @@ class [[nodiscard]] Result {
 struct Done {};
 using Status = Result<Done>;
 
+// The value of an expression of type Result; if it is an error, the enclosing function returns
+// that:
+//   auto trace = FKT_TRY(Trace::open(path));
+// A statement expression, which gcc and clang have: a macro of standard C++ cannot be an expression
+// that returns.
+#define FKT_TRY(...)                            \
+  ({                                            \
+    auto fkt_result = (__VA_ARGS__);            \
+    if (!fkt_result) return fkt_result.error(); \
+    *std::move(fkt_result);                     \
+  })
+
 }  // namespace fkt

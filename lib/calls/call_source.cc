@@ -36,9 +36,7 @@ Result<CallSource> CallSource::open(const std::string& path) {
     source.log_ = std::move(*file);
     return source;
   }
-  Result<Trace> trace = Trace::from_file(std::move(*file), source.name_);
-  if (!trace) return trace.error();
-  source.trace_ = std::move(*trace);
+  source.trace_ = FKT_TRY(Trace::from_file(std::move(*file), source.name_));
   return source;
 }
 
@@ -97,9 +95,7 @@ Status CallSource::read(TaskActivity& states, const ReadProgress& progress) {
 Status CallSource::read_log(SpanObserver* observer) {
   calls_ = std::make_unique<KftNesting>(*profile_, observer);
   const auto add = [this](const KftCall& call) { calls_->add(call); };
-  const Result<KftCounts> counts = read_kft(as_text(log_.bytes()), name_, add);
-  if (!counts) return counts.error();
-  counts_ = *counts;
+  counts_ = FKT_TRY(read_kft(as_text(log_.bytes()), name_, add));
   calls_->finish();
   return Done{};
 }

@@ -32,8 +32,7 @@ Status check_file_magic(ByteView head) {
 }
 
 Result<fkt_file_header> read_file_header(ByteView file) {
-  const Status begins = check_file_magic(file);
-  if (!begins) return begins.error();
+  FKT_TRY(check_file_magic(file));
   fkt_file_header header;
   if (!read_at(file, 0, header)) {
     return Error{ErrorCode::damaged,

@@ -120,13 +120,10 @@ void begin_writeback(int fd, std::uint64_t offset, std::uint64_t bytes) {
 }
 
 Status write_tail(int fd, std::uint64_t offset, const Sections& sections, const std::string& name) {
-  const Status tail = write_at(fd, as_bytes(sections.bytes()), offset, name);
-  if (!tail) return tail;
+  FKT_TRY(write_at(fd, as_bytes(sections.bytes()), offset, name));
   if (::fdatasync(fd) < 0) return os_failure(name);
-  const Status pointer =
-      write_at(fd, ByteView(reinterpret_cast<const std::byte*>(&offset), sizeof offset),
-               offsetof(fkt_file_header, tail_offset), name);
-  if (!pointer) return pointer;
+  FKT_TRY(write_at(fd, ByteView(reinterpret_cast<const std::byte*>(&offset), sizeof offset),
+                   offsetof(fkt_file_header, tail_offset), name));
   return ::fdatasync(fd) < 0 ? Status(os_failure(name)) : Status(Done{});
 }
 

@@ -39,9 +39,8 @@ Result<std::uint64_t> parse_mask(std::string_view option, std::string_view text)
   std::uint64_t mask = 0;
   std::string_view rest = text;
   do {
-    const Result<std::uint64_t> part = parse_part(option, take_until(rest, ','));
-    if (!part) return part.error();
-    mask |= *part;
+    const auto part = FKT_TRY(parse_part(option, take_until(rest, ',')));
+    mask |= part;
   } while (!rest.empty());
   return mask;
 }

@@ -254,23 +254,20 @@ Status add_section(const Section& section, TraceInfo& info) {
   }
 
   if (type == FKT_SEC_SYMBOLS) {
-    Result<Symbols> symbols = Symbols::of(section);
-    if (!symbols) return symbols.error();
-    info.symbols = std::move(*symbols);
+    info.symbols = FKT_TRY(Symbols::of(section));
     return Done{};
   }
-  const Result<Payload> payload = Payload::read(section);
-  if (!payload) return payload.error();
-  if (json) return add_json(section, payload->text(), info);
-  if (lines) return add_lines(section, payload->text(), info);
+  const auto payload = FKT_TRY(Payload::read(section));
+  if (json) return add_json(section, payload.text(), info);
+  if (lines) return add_lines(section, payload.text(), info);
   if (definitions) {
-    info.definitions.add(payload->text());
+    info.definitions.add(payload.text());
     return Done{};
   }
   if (type == FKT_SEC_CUT || type == FKT_SEC_CUT_MORE) {
-    return add_checkpoint(section, payload->text(), info);
+    return add_checkpoint(section, payload.text(), info);
   } else {
-    Result<Catalogue> catalogue = Catalogue::parse(payload->text());
+    Result<Catalogue> catalogue = Catalogue::parse(payload.text());
     if (!catalogue) return in_section(section, catalogue.error().message);
     info.catalogue = std::move(*catalogue);
   }

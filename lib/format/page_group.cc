@@ -128,9 +128,8 @@ Result<Unpacked> unpack_group(ByteView file, const GroupRef& group, std::uint32_
   const auto fault = [&](const std::string& why) {
     return damaged(group.offset, group.pages, why);
   };
-  const Result<GroupRef> found = check_group(file, group.offset, page_bytes, recording);
-  if (!found) return found.error();
-  if (*found != group) return fault("the file's table takes it for another group");
+  const auto found = FKT_TRY(check_group(file, group.offset, page_bytes, recording));
+  if (found != group) return fault("the file's table takes it for another group");
   fkt_group_header header;
   if (!read_at(file, group.offset, header)) return fault("the file ends within it");
   const ByteView stored = subview(file, group.offset + header.header_bytes, header.stored_bytes);

@@ -160,12 +160,10 @@ Status check_section(const Section& section) {
 }
 
 Result<Payload> Payload::read(const Section& section) {
-  if (const Status whole = check_section(section); !whole) return whole.error();
+  FKT_TRY(check_section(section));
   Payload payload;
   if (section.header.flags & FKT_SECTION_ZSTD) {
-    Result<std::string> text = unpack(section);
-    if (!text) return text.error();
-    payload.owned_ = std::move(*text);
+    payload.owned_ = FKT_TRY(unpack(section));
   } else {
     payload.in_file_ = section.stored;
   }

@@ -69,7 +69,7 @@ struct Symbols::Table {
 };
 
 Result<Symbols> Symbols::of(const Section& section) {
-  if (const Status whole = check_section(section); !whole) return whole.error();
+  FKT_TRY(check_section(section));
   Symbols symbols;
   symbols.table_ = std::make_shared<Table>();
   symbols.table_->header = section.header;

@@ -53,9 +53,7 @@ Result<FieldPath> take_path(LineScanner& scanner, const char* what) {
 
 // Parses "(VALUE, WIDTH)" behind "linear".
 Status linear(LineScanner& scanner, Action& action) {
-  Result<FieldPath> value = take_path(scanner, "a value (as duration)");
-  if (!value) return value.error();
-  action.value = std::move(*value);
+  action.value = FKT_TRY(take_path(scanner, "a value (as duration)"));
   if (!scanner.take(',')) return scanner.expected("\",\" and the buckets' width (as 10us)");
   action.width = scanner.take_until(",()");
   if (action.width.empty()) return scanner.expected("the buckets' width (as 10us)");
@@ -66,20 +64,15 @@ Status linear(LineScanner& scanner, Action& action) {
 // Parses "(VALUE[, by KEY])" or "(linear(VALUE, WIDTH)[, by KEY])".
 Status histogram(LineScanner& scanner, Action& action) {
   if (!scanner.take('(')) return scanner.expected("\"(\" and a value (as duration)");
-  Result<FieldPath> value = take_path(scanner, "a value (as duration)");
-  if (!value) return value.error();
-  action.value = std::move(*value);
+  action.value = FKT_TRY(take_path(scanner, "a value (as duration)"));
   if (action.value.root == "linear" && scanner.take('(')) {
-    const Status taken = linear(scanner, action);
-    if (!taken) return taken;
+    FKT_TRY(linear(scanner, action));
   }
   if (scanner.take(',')) {
     const std::size_t column = scanner.column();
     const std::string_view by = scanner.take_word();
     if (by != "by") return at_column(column, "a key is written \"by KEY\" (as by task)");
-    Result<FieldPath> key = take_path(scanner, "a key (as task)");
-    if (!key) return key.error();
-    action.key = std::move(*key);
+    action.key = FKT_TRY(take_path(scanner, "a key (as task)"));
   }
   if (!scanner.take(')')) return scanner.expected("\", by KEY\" or \")\"");
   return Done{};

@@ -49,10 +49,9 @@ class CallCompiler {
     for (const Value& value : values_) record(builder, value);
     for (const Measured& value : measured_) emit_measured(builder, value);
     const bool uses_record = asks_record();
-    Result<ProgramBlock> block = builder.finish(rules(uses_record ? record_->bytes : 0));
-    if (!block) return block.error();
+    auto block = FKT_TRY(builder.finish(rules(uses_record ? record_->bytes : 0)));
     describe_measured();
-    return PointProgram{std::move(*block), std::move(made_.fields), std::move(made_.measured),
+    return PointProgram{std::move(block), std::move(made_.fields), std::move(made_.measured),
                         uses_record};
   }
 
@@ -107,13 +106,12 @@ class CallCompiler {
       const TextRule text = value.form == FetchedValue::Form::by_type  ? TextRule::by_type
                             : value.form == FetchedValue::Form::string ? TextRule::always
                                                                        : TextRule::never;
-      Result<HitValue> bound =
+      auto bound = FKT_TRY(
           value.form == FetchedValue::Form::ip6 ? names_.ip6_address(value.path, value.of_result)
           : value.form == FetchedValue::Form::inode ? names_.file_number(value.path)
           : value.of_result                         ? names_.result(value.path, text)
-                                                    : names_.argument(value.path, text);
-      if (!bound) return bound.error();
-      values_.push_back({&value, std::move(*bound)});
+                                                    : names_.argument(value.path, text));
+      values_.push_back({&value, std::move(bound)});
       uses_entry_ |= !value.of_result;
     }
     return Done{};
@@ -129,9 +127,8 @@ class CallCompiler {
     }
     measured_.push_back({&action.value, std::move(*value)});
     if (action.key) {
-      Result<HitValue> key = names_.value(*action.key, TextRule::by_type);
-      if (!key) return key.error();
-      measured_.push_back({&*action.key, std::move(*key)});
+      auto key = FKT_TRY(names_.value(*action.key, TextRule::by_type));
+      measured_.push_back({&*action.key, std::move(key)});
     }
     for (const Measured& one : measured_) uses_entry_ |= one.bound.is_known_at_entry_only();
     return Done{};
@@ -195,9 +192,7 @@ class CallCompiler {
         if (nodes[i].kind != Kind::negation) needs_[i] = needs_[i] | needs_[nodes[i].right];
         continue;
       }
-      Result<HitTest> test = bind_test(nodes[i], tests_context_);
-      if (!test) return test.error();
-      tests_[i] = std::move(*test);
+      tests_[i] = FKT_TRY(bind_test(nodes[i], tests_context_));
       needs_[i] = needs_of(tests_[i]);
     }
     const auto root = static_cast<std::uint32_t>(nodes.size() - 1);
@@ -270,8 +265,7 @@ class CallCompiler {
 
   Status write_all(ProgramBuilder& builder, const std::vector<std::uint32_t>& parts) {
     for (const std::uint32_t part : parts) {
-      const Status written = write(builder, part, true, ProgramBuilder::kDrop);
-      if (!written) return written;
+      FKT_TRY(write(builder, part, true, ProgramBuilder::kDrop));
     }
     return Done{};
   }
@@ -294,10 +288,9 @@ class CallCompiler {
       written = keep(builder, part);
       if (!written) return written;
     }
-    Result<ProgramBlock> block =
-        builder.finish(is_user() ? fkt_user_call_rules() : fkt_call_entry_rules());
-    if (!block) return block.error();
-    made_.entry = std::move(*block);
+    auto block =
+        FKT_TRY(builder.finish(is_user() ? fkt_user_call_rules() : fkt_call_entry_rules()));
+    made_.entry = std::move(block);
     return Done{};
   }
 
@@ -324,8 +317,7 @@ class CallCompiler {
   Status keep_result(ProgramBuilder& builder, std::uint32_t at) {
     const std::uint16_t word = builder.words();
     const Label is_false = builder.new_label(), end = builder.new_label();
-    const Status written = write(builder, at, true, is_false);
-    if (!written) return written;
+    FKT_TRY(write(builder, at, true, is_false));
     builder.emit_number(1);
     builder.add_jump(end);
     builder.place(is_false);
@@ -342,8 +334,7 @@ class CallCompiler {
   // The second program: tests, the values from the entry, the results.
   Status write_exit() {
     ProgramBuilder builder;
-    const Status written = write_all(builder, at_exit_);
-    if (!written) return written;
+    FKT_TRY(write_all(builder, at_exit_));
     if (recorded_at_entry_ != 0) {
       fkt_insn insn{};
       insn.op = FKT_OP_EMIT_WORDS;
@@ -358,10 +349,8 @@ class CallCompiler {
     write_measured(builder);
     describe_measured();
     const __u32 kept = made_.entry.program().words;
-    Result<ProgramBlock> block =
-        builder.finish(is_user() ? fkt_user_return_rules(kept) : fkt_call_exit_rules(kept));
-    if (!block) return block.error();
-    made_.exit = std::move(*block);
+    made_.exit = FKT_TRY(
+        builder.finish(is_user() ? fkt_user_return_rules(kept) : fkt_call_exit_rules(kept)));
     made_.limits = limits();
     return Done{};
   }
@@ -538,13 +527,12 @@ Result<CallPrograms> compile_call(const Instrument& instrument, const Prototype&
 
 Result<CallPrograms> compile_entry(const Instrument& instrument, const Prototype& function,
                                    const CallContext& context) {
-  Result<PointProgram> made =
+  auto made = FKT_TRY(
       CallCompiler(instrument, function, context, lay_out_arguments(context.btf, function))
-          .compile_at_once([](std::uint32_t) { return fkt_entry_rules(); }, "a function's entry");
-  if (!made) return made.error();
+          .compile_at_once([](std::uint32_t) { return fkt_entry_rules(); }, "a function's entry"));
   CallPrograms programs;
-  programs.entry = std::move(made->block);
-  programs.fields = std::move(made->fields);
+  programs.entry = std::move(made.block);
+  programs.fields = std::move(made.fields);
   return programs;
 }
 
@@ -556,15 +544,14 @@ Result<PointProgram> compile_instruction(const Instrument& instrument, const Cal
 
 Result<CallPrograms> compile_user_entry(const Instrument& instrument, const CallContext& context) {
   const Prototype none;
-  Result<PointProgram> made =
+  auto made = FKT_TRY(
       CallCompiler(instrument, none, context, {}, CallNames::PlaceKind::user)
           .compile_at_once([](std::uint32_t) { return fkt_user_rules(); },
-                           context.probe_arguments != nullptr ? "a probe" : "a function's entry");
-  if (!made) return made.error();
+                           context.probe_arguments != nullptr ? "a probe" : "a function's entry"));
   CallPrograms programs;
-  programs.entry = std::move(made->block);
-  programs.fields = std::move(made->fields);
-  programs.measured = std::move(made->measured);
+  programs.entry = std::move(made.block);
+  programs.fields = std::move(made.fields);
+  programs.measured = std::move(made.measured);
   return programs;
 }
 

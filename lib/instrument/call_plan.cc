@@ -191,16 +191,13 @@ class CallPlanner {
     std::optional<std::size_t>& alike = alike_[by_probe ? 1 : 0];
     const CallContext of = context(described, by_probe);
     if (alike) {
-      const Status may = by_probe
-                             ? Status(Done{})
-                             : may_call_through(lay_out_arguments(of.btf, described.prototype));
-      if (!may) return may.error();
+      FKT_TRY(by_probe ? Status(Done{})
+                       : may_call_through(lay_out_arguments(of.btf, described.prototype)));
       return *alike;
     }
-    Result<CallPrograms> made = fkt::compile_call(instrument_, described.prototype, of);
-    if (!made) return made.error();
-    const bool suits_all = made->suits_all;
-    const std::size_t index = share(std::move(*made));
+    auto made = FKT_TRY(fkt::compile_call(instrument_, described.prototype, of));
+    const bool suits_all = made.suits_all;
+    const std::size_t index = share(std::move(made));
     if (suits_all) alike = index;
     return index;
   }

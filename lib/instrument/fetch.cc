@@ -23,14 +23,12 @@ class PathWalker {
     shown_ = path_.root;
     for (const FieldPath::Step& step : path_.steps) {
       column_ = step.column;
-      const Status taken = !step.structure.empty() ? structure(step.structure)
-                           : step.member.empty()   ? index(step.index)
-                                                   : member(step.member);
-      if (!taken) return taken.error();
+      FKT_TRY(!step.structure.empty() ? structure(step.structure)
+              : step.member.empty()   ? index(step.index)
+                                      : member(step.member));
       shown_ += step.text();
     }
-    const Status ended = end(text);
-    if (!ended) return ended.error();
+    FKT_TRY(end(text));
     fetch_.type = type_;
     return std::move(fetch_);
   }
@@ -72,8 +70,7 @@ class PathWalker {
   Status member(const std::string& name) {
     const Type type = btf_.type(type_);
     if (type.kind == TypeKind::pointer) {
-      const Status followed = follow(type);
-      if (!followed) return followed;
+      FKT_TRY(follow(type));
     }
     const std::optional<Member> found = bits_ == 0 ? btf_.member(type_, name) : std::nullopt;
     if (!found) return no_member(name);
@@ -110,8 +107,7 @@ class PathWalker {
     const std::uint64_t bytes = btf_.type(type.target).bytes;
     if (bytes == 0) return wrong(what_it_is() + ": the size of its elements is not known");
     if (type.kind == TypeKind::pointer) {
-      const Status followed = follow(type);
-      if (!followed) return followed;
+      FKT_TRY(follow(type));
     } else if (type.count != 0 && number >= type.count) {
       return wrong(what_it_is() + ": the last element is [" + std::to_string(type.count - 1) + "]");
     } else {

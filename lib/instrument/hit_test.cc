@@ -101,8 +101,7 @@ class TestBinder {
   Result<HitTest> bind() {
     if (node_.kind == ExpressionNode::Kind::flag) return flag();
     if (node_.kind == ExpressionNode::Kind::chance) return chance();
-    const Status bound = comparison();
-    if (!bound) return bound.error();
+    FKT_TRY(comparison());
     return std::move(test_);
   }
 
@@ -129,15 +128,14 @@ class TestBinder {
   }
 
   Status comparison() {
-    const Result<FieldPath> path = FieldPath::parse(node_.field, node_.field_column);
-    if (!path) return path.error();
+    const auto path = FKT_TRY(FieldPath::parse(node_.field, node_.field_column));
     const bool wants_text = node_.value.quoted || is_pattern(node_.comparison);
     const bool has_text = node_.value.kind == Literal::Kind::text;
     Result<HitValue> left =
-        context_.names.value(*path, has_text ? TextRule::by_type : TextRule::never);
+        context_.names.value(path, has_text ? TextRule::by_type : TextRule::never);
     if (!left) return left.error();
     if (wants_text && !left->fetch.is_text && context_.names.may_be_text(*left)) {
-      left = context_.names.value(*path, TextRule::always);
+      left = context_.names.value(path, TextRule::always);
       if (!left) return left.error();
     }
     test_.left = std::move(*left);
@@ -172,7 +170,7 @@ class TestBinder {
   Status number(const Literal& literal) {
     Literal value = literal;
     if (test_.left.is_time()) {
-      if (const Status unit = check_time_has_unit(node_); !unit) return unit;
+      FKT_TRY(check_time_has_unit(node_));
     }
     if (literal.kind == Literal::Kind::time) {
       if (!test_.left.is_time()) return wrong_value(node_.field + " is no time");
@@ -375,17 +373,15 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
                        "at an instruction, arguments are not known: ask for registers "
                        "(as regs.di)");
     }
-    Result<Fetch> fetch = resolve_register(path, text);
-    if (!fetch) return fetch.error();
-    return HitValue{HitValue::Source::argument, std::move(*fetch), nullptr};
+    auto fetch = FKT_TRY(resolve_register(path, text));
+    return HitValue{HitValue::Source::argument, std::move(fetch), nullptr};
   }
   if (record_ != nullptr) {
     const EventField* const field = record_->layout.find(path.root);
     const bool is_value = path.steps.empty() || (field && field->form == EventField::Form::array);
     if (field != nullptr && is_value) {
-      Result<Fetch> fetch = fetch_field(*field, path);
-      if (!fetch) return fetch.error();
-      return HitValue{HitValue::Source::argument, std::move(*fetch), field};
+      auto fetch = FKT_TRY(fetch_field(*field, path));
+      return HitValue{HitValue::Source::argument, std::move(fetch), field};
     }
   }
   const auto& arguments = function_.arguments;
@@ -423,23 +419,20 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   if (words.words == 0) {
     return at_column(path.column, "argument " + std::to_string(i + 1) + " is not in a register");
   }
-  Result<Fetch> fetch =
-      resolve_path(btf_, {words.first, words.words, arguments[i].type}, path, text);
-  if (!fetch) return fetch.error();
-  return HitValue{HitValue::Source::argument, std::move(*fetch), nullptr};
+  auto fetch =
+      FKT_TRY(resolve_path(btf_, {words.first, words.words, arguments[i].type}, path, text));
+  return HitValue{HitValue::Source::argument, std::move(fetch), nullptr};
 }
 
 Result<HitValue> CallNames::result(const FieldPath& path, TextRule text) const {
   if (place_ == PlaceKind::user) {
     Fetch start;
     start.index = FKT_CALL_RESULT;
-    Result<Fetch> fetch = follow_words(std::move(start), path, 0, text);
-    if (!fetch) return fetch.error();
-    return with_type({HitValue::Source::result, std::move(*fetch), nullptr}, path);
+    auto fetch = FKT_TRY(follow_words(std::move(start), path, 0, text));
+    return with_type({HitValue::Source::result, std::move(fetch), nullptr}, path);
   }
-  Result<Fetch> fetch = resolve_path(btf_, {FKT_CALL_RESULT, 2, function_.result}, path, text);
-  if (!fetch) return fetch.error();
-  return HitValue{HitValue::Source::result, std::move(*fetch), nullptr};
+  auto fetch = FKT_TRY(resolve_path(btf_, {FKT_CALL_RESULT, 2, function_.result}, path, text));
+  return HitValue{HitValue::Source::result, std::move(fetch), nullptr};
 }
 
 Result<HitValue> CallNames::ip6_address(const FieldPath& path, bool of_result) const {
@@ -462,9 +455,8 @@ Result<HitValue> CallNames::ip6_address(const FieldPath& path, bool of_result) c
 }
 
 Result<HitValue> CallNames::file_number(const FieldPath& path) const {
-  const Result<HitValue> pointer = argument(path, TextRule::never);
-  if (!pointer) return pointer.error();
-  const std::string type = btf_.name(pointer->fetch.type);
+  const auto pointer = FKT_TRY(argument(path, TextRule::never));
+  const std::string type = btf_.name(pointer.fetch.type);
   const auto* const kind = std::ranges::find(kFileTypes, type, &FileType::name);
   if (!path.steps.empty() || kind == std::end(kFileTypes)) {
     std::string known;
@@ -475,7 +467,7 @@ Result<HitValue> CallNames::file_number(const FieldPath& path) const {
                                       ": inode is of an argument that is one of " + known);
   }
   const auto parameter =
-      static_cast<std::uint16_t>(FKT_FILE_PARAMETER(pointer->fetch.index, kind->kind));
+      static_cast<std::uint16_t>(FKT_FILE_PARAMETER(pointer.fetch.index, kind->kind));
   return context_value(FKT_CONTEXT_FILE, 64, parameter);
 }
 
@@ -517,11 +509,10 @@ Status write_test(ProgramBuilder& builder, const HitTest& test, bool wanted,
   if (test.kind == HitTest::Kind::values) {
     write_values(builder, test, wanted);
   } else if (test.kind == HitTest::Kind::text) {
-    const Result<std::uint16_t> number = builder.text(test.text);
-    if (!number) return number.error();
+    const auto number = FKT_TRY(builder.text(test.text));
     fkt_insn insn{};
     insn.op = FKT_OP_MATCH;
-    insn.value = *number;
+    insn.value = number;
     insn.flags = negates(test.comparison) == wanted ? FKT_INSN_NOT : 0;
     builder.add(insn, test.left.fetch);
   } else {

@@ -102,14 +102,12 @@ class ValueParser {
   Status parse() {
     if (scanner_.take('(')) {
       do {
-        const Status taken = take(false);
-        if (!taken) return taken;
+        FKT_TRY(take(false));
       } while (scanner_.take(','));
       if (!scanner_.take(')')) return scanner_.expected("\",\" or \")\"");
     }
     if (scanner_.peek() == 'r') {
-      const Status taken = take(true);
-      if (!taken) return taken;
+      FKT_TRY(take(true));
     }
     if (!scanner_.at_end()) return scanner_.expected("\"(\", \"ret\", \"as\", \"if\" or \"do\"");
     return Done{};
@@ -132,15 +130,12 @@ class ValueParser {
       text = scanner_.take_until(":,()");
       if (text.empty()) return scanner_.expected("what " + value.name + " is");
     }
-    Result<FieldPath> path = FieldPath::parse(text, column);
-    if (!path) return path.error();
-    value.path = std::move(*path);
+    value.path = FKT_TRY(FieldPath::parse(text, column));
     if (of_result && value.path.root != "ret") {
       return at_column(column, "\"" + std::string(text) +
                                    "\" where \"ret\", \"as\", \"if\" or \"do\" should stand");
     }
-    const Status formed = form(value);
-    if (!formed) return formed;
+    FKT_TRY(form(value));
     if (values_.size() == kMostValues) {
       return at_column(column, "too many values: at most " + std::to_string(kMostValues));
     }
@@ -182,9 +177,7 @@ class ValueParser {
 Status parse_place_part(Part part, Instrument& instrument) {
   LineScanner scanner(part.text, part.column);
   const std::size_t column = scanner.column();
-  Result<Place> place = parse_place(scanner.take_until("("), column);
-  if (!place) return place.error();
-  instrument.place = std::move(*place);
+  instrument.place = FKT_TRY(parse_place(scanner.take_until("("), column));
   return ValueParser(scanner, instrument.values).parse();
 }
 
@@ -239,26 +232,19 @@ Result<Instrument> Instrument::parse(std::string_view text) {
     return at_column(kLongest + 1,
                      "the line is too long: at most " + std::to_string(kLongest) + " characters");
   }
-  const Result<Parts> parts = cut(text);
-  if (!parts) return parts.error();
+  const auto parts = FKT_TRY(cut(text));
   Instrument instrument;
   instrument.text = text;
-  const Status placed = parse_place_part(parts->place, instrument);
-  if (!placed) return placed.error();
-  if (parts->async.column != 0) {
-    const Status is_async = parse_async(parts->async, instrument);
-    if (!is_async) return is_async.error();
+  FKT_TRY(parse_place_part(parts.place, instrument));
+  if (parts.async.column != 0) {
+    FKT_TRY(parse_async(parts.async, instrument));
   }
-  if (parts->condition.column != 0) {
-    Result<Expression> condition =
-        Expression::parse(parts->condition.text, ExpressionSyntax::hit, parts->condition.column);
-    if (!condition) return condition.error();
-    instrument.condition = std::move(*condition);
+  if (parts.condition.column != 0) {
+    instrument.condition = FKT_TRY(
+        Expression::parse(parts.condition.text, ExpressionSyntax::hit, parts.condition.column));
   }
-  if (parts->action.column != 0) {
-    Result<Action> action = parse_action(parts->action.text, parts->action.column);
-    if (!action) return action.error();
-    instrument.action = std::move(*action);
+  if (parts.action.column != 0) {
+    instrument.action = FKT_TRY(parse_action(parts.action.text, parts.action.column));
   }
   if (instrument.async && !instrument.action.records()) {
     return at_column(instrument.async->column,

@@ -136,11 +136,10 @@ class Planner {
   };
 
   Result<Hit> hit_of(const fkt_kft_trigger& trigger) const {
-    const Result<std::string> name = name_of(trigger.function);
-    if (!name) return name.error();
+    const auto name = FKT_TRY(name_of(trigger.function));
     const bool at_entry = trigger.moment == FKT_KFT_ENTRY;
-    Hit hit{at_entry ? "fn:" + *name + ":entry" : "call:" + *name,
-            *name + (at_entry ? " is entered" : " returns")};
+    Hit hit{at_entry ? "fn:" + name + ":entry" : "call:" + name,
+            name + (at_entry ? " is entered" : " returns")};
     const std::string condition = word(trigger.condition);
     if (condition.empty()) return hit;
     const auto parsed =
@@ -152,19 +151,18 @@ class Planner {
   }
 
   Status by_hit(const fkt_kft_trigger& trigger, bool is_start) {
-    Result<Hit> hit = hit_of(trigger);
-    if (!hit) return hit.error();
+    auto hit = FKT_TRY(hit_of(trigger));
     if (repeats()) {
-      hit->line += std::string(is_start ? " do set " : " do clear ") + kRuns;
+      hit.line += std::string(is_start ? " do set " : " do clear ") + kRuns;
     } else {
-      hit->line += is_start ? " do start" : " do stop";
+      hit.line += is_start ? " do start" : " do stop";
     }
     plan_.waits_for_hit |= is_start && !repeats();
-    plan_.instruments.push_back(std::move(hit->line));
+    plan_.instruments.push_back(std::move(hit.line));
     plan_.explanation.push_back(std::string(repeats()  ? "a run "
                                             : is_start ? "the recording "
                                                        : "it ") +
-                                (is_start ? "begins when " : "ends when ") + hit->words +
+                                (is_start ? "begins when " : "ends when ") + hit.words +
                                 (repeats() ? ", each time" : ""));
     return Done{};
   }
@@ -186,11 +184,10 @@ class Planner {
           " after the machine's start, or at once if that is over; nothing is seen before, and "
           "the command is not run";
     } else {
-      Result<Hit> hit = hit_of(config_->prime);
-      if (!hit) return hit.error();
-      plan_.instruments.push_back(hit->line + (plan_.waits_for_hit ? " do prime" : " do start"));
+      auto hit = FKT_TRY(hit_of(config_->prime));
+      plan_.instruments.push_back(hit.line + (plan_.waits_for_hit ? " do prime" : " do start"));
       plan_.waits_for_hit = true;
-      words += "when " + hit->words + "; triggers are not seen before";
+      words += "when " + hit.words + "; triggers are not seen before";
     }
     plan_.explanation.insert(plan_.explanation.begin(), std::move(words));
     return Done{};
@@ -211,11 +208,10 @@ class Planner {
   // What ends a call of the function comes after the call itself was recorded.
   Status caller() {
     if (!says(FKT_KFT_CALLER)) return Done{};
-    const Result<std::string> name = name_of(config_->caller);
-    if (!name) return name.error();
-    plan_.instruments.push_back("fn:" + *name + ":entry do set " + kInside + " of task");
-    plan_.instruments.push_back("call:" + *name + " do clear " + kInside + " of task");
-    caller_ = *name;
+    const auto name = FKT_TRY(name_of(config_->caller));
+    plan_.instruments.push_back("fn:" + name + ":entry do set " + kInside + " of task");
+    plan_.instruments.push_back("call:" + name + " do clear " + kInside + " of task");
+    caller_ = name;
     return Done{};
   }
 
@@ -285,10 +281,9 @@ class Planner {
       group.is_pattern = true;
       return group;
     }
-    const Result<std::string> name = name_of(function);
-    if (!name) return name.error();
-    group.place = group.words = *name;
-    group.is_pattern = name->find_first_of("*?") != name->npos;
+    const auto name = FKT_TRY(name_of(function));
+    group.place = group.words = name;
+    group.is_pattern = name.find_first_of("*?") != name.npos;
     return group;
   }
 
@@ -299,13 +294,12 @@ class Planner {
     for (std::uint32_t i = 0; i < config_->function_count; i++) {
       const fkt_kft_function& function = config_->functions[i];
       if (function.is_left_out != 0) continue;
-      Result<Group> group = group_of(function);
-      if (!group) return group.error();
+      auto group = FKT_TRY(group_of(function));
       std::vector<Group>& of = function.has_mintime != 0 ? own : listed;
       const auto is_there = [&](const std::vector<Group>& list) {
-        return std::ranges::find(list, group->place, &Group::place) != list.end();
+        return std::ranges::find(list, group.place, &Group::place) != list.end();
       };
-      if (!is_there(of)) of.push_back(std::move(*group));
+      if (!is_there(of)) of.push_back(std::move(group));
     }
     if (!says(FKT_KFT_FUNCLIST)) listed.push_back({"*", true, config_->mintime, "all functions"});
     for (std::vector<Group>* const list : {&own, &listed}) {
@@ -330,9 +324,8 @@ class Planner {
       if (function.kind == FKT_KFT_MODULE) {
         return wrong(function.word, "a module cannot be left out: name its functions (!ext4_*)");
       }
-      const Result<std::string> name = name_of(function);
-      if (!name) return name.error();
-      names.push_back(*name);
+      const auto name = FKT_TRY(name_of(function));
+      names.push_back(name);
     }
     return names;
   }
@@ -352,18 +345,16 @@ class Planner {
   }
 
   Status records() {
-    const Result<std::vector<std::string>> names_left_out = left_out();
-    if (!names_left_out) return names_left_out.error();
-    const Result<std::vector<Group>> listed = remaining_groups(*names_left_out);
-    if (!listed) return listed.error();
+    const auto names_left_out = FKT_TRY(left_out());
+    const auto listed = FKT_TRY(remaining_groups(names_left_out));
     std::string without;  // ",!a,!b"
-    for (const std::string& name : *names_left_out) without += ",!" + name;
+    for (const std::string& name : names_left_out) without += ",!" + name;
     std::vector<std::string> common, words;
     add_common(common, words);
     const bool untimed = says(FKT_KFT_UNTIMED);
     std::uint64_t last = UINT64_MAX;
     std::vector<std::string> alike;
-    for (const Group& group : *listed) {
+    for (const Group& group : listed) {
       std::vector<std::string> terms = common;
       if (group.mintime != 0) terms.push_back(time() + (" >= " + time_text(group.mintime)));
       std::string line =
@@ -376,8 +367,8 @@ class Planner {
     }
     explain(alike, last);
     keep();
-    if (!names_left_out->empty()) {
-      plan_.explanation.push_back("not recorded is " + enumerate(*names_left_out));
+    if (!names_left_out.empty()) {
+      plan_.explanation.push_back("not recorded is " + enumerate(names_left_out));
     }
     if (!words.empty()) plan_.explanation.push_back("all of that only " + enumerate(words));
     return Done{};

@@ -84,16 +84,14 @@ class LayerFileParser {
     if (made.is_alternative && file_.lines.empty()) {
       return at_column(begin + 1, "\"or\" stands before an alternative to the line above it");
     }
-    Result<Instrument> instrument = Instrument::parse(line);
-    if (!instrument) return instrument.error();
-    instrument->text = line.substr(line.find_first_not_of(kBlanks));
-    const auto before =
-        std::ranges::find(file_.lines, instrument->text,
-                          [](const LayerLine& known) { return known.instrument.text; });
+    auto instrument = FKT_TRY(Instrument::parse(line));
+    instrument.text = line.substr(line.find_first_not_of(kBlanks));
+    const auto before = std::ranges::find(
+        file_.lines, instrument.text, [](const LayerLine& known) { return known.instrument.text; });
     if (before != file_.lines.end()) {
       return at_column(begin + 1, "line " + std::to_string(before->number) + " has it already");
     }
-    made.instrument = std::move(*instrument);
+    made.instrument = std::move(instrument);
     file_.lines.push_back(std::move(made));
     return Done{};
   }

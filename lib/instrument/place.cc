@@ -73,8 +73,7 @@ class PlaceParser {
     const PlaceForm* const kind = std::ranges::find(kPlaceForms, name, &PlaceForm::name);
     if (colon == text_.npos || kind == std::end(kPlaceForms)) return no_kind(name);
     place_.kind = kind->kind;
-    const Status parsed = rest(*kind, colon + 1);
-    if (!parsed) return parsed.error();
+    FKT_TRY(rest(*kind, colon + 1));
     return std::move(place_);
   }
 
@@ -101,8 +100,7 @@ class PlaceParser {
     if (pieces.size() > 2 || has_group != wants_group(has_group)) return form(kind);
     if (place_.kind == Place::Kind::block) return block(pieces);
     if (has_group) {
-      const Status grouped = group(pieces[0]);
-      if (!grouped) return grouped;
+      FKT_TRY(group(pieces[0]));
     }
     return names(pieces.back());
   }
@@ -217,9 +215,7 @@ class PlaceParser {
         piece.text.remove_prefix(1);
         piece.column++;
       }
-      const Status checked =
-          is_of_program() ? check_program(piece) : check(piece, what(), is_pattern_character);
-      if (!checked) return checked;
+      FKT_TRY(is_of_program() ? check_program(piece) : check(piece, what(), is_pattern_character));
       (leaves_out ? place_.names.left_out : place_.names.patterns)
           .push_back(is_of_program() ? without_backslashes(piece.text, true)
                                      : std::string(piece.text));

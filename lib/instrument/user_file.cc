@@ -270,8 +270,7 @@ Result<UserFile> UserFile::open(const std::string& path) {
   struct stat status {};
   if (::fstat(file.fd(), &status) != 0) return os_failure(path);
   if (!S_ISREG(status.st_mode)) return Error{ErrorCode::usage, path + ": no regular file"};
-  const Status read = Reader(file).read();
-  if (!read) return read.error();
+  FKT_TRY(Reader(file).read());
   return file;
 }
 

@@ -29,8 +29,7 @@ class UserPlanner {
       : instrument_(instrument), sources_(sources), place_(instrument.place) {}
 
   Result<UserPlan> plan() {
-    const Status taken = is_probe() ? take_probes() : take_functions();
-    if (!taken) return taken.error();
+    FKT_TRY(is_probe() ? take_probes() : take_functions());
     if (plan_.taken.size() <= sources_.most) return std::move(plan_);
     return wrong("\"" + instrument_.text + "\": " + counted(plan_.taken.size(), what()) +
                  " fit: too many (at most " + std::to_string(sources_.most) + ")");
@@ -76,8 +75,7 @@ class UserPlanner {
       if (!place_.provider.empty() && place_.provider != probe.provider) continue;
       plan_.taken.push_back(
           {probe.offset, probe.counter, shown(probe.name), plan_.programs.size()});
-      const Status compiled = compile(&probe.arguments);
-      if (!compiled) return compiled;
+      FKT_TRY(compile(&probe.arguments));
     }
     if (plan_.taken.empty()) return none_fits();
     return Done{};

@@ -120,8 +120,7 @@ class Binder {
         return status.error();
       }
     }
-    const Status possible = check_bounds();
-    if (!possible) return possible.error();
+    FKT_TRY(check_bounds());
     return std::move(bound_);
   }
 
@@ -188,7 +187,7 @@ class Binder {
   Status name(const ExpressionNode& source, BoundExpression::Node& node) {
     node.kind = Kind::name;
     node.slot = bound_.names_++;
-    if (const Status status = text(source); !status) return status.error();
+    FKT_TRY(text(source));
     if (!is_pattern(source.comparison)) {
       const std::vector<std::string> names = event_names(info_);
       if (!may_be_name(source.value.text, names)) {
@@ -243,7 +242,7 @@ class Binder {
       }
       return Done{};
     }
-    if (const Status status = text(source); !status) return status.error();
+    FKT_TRY(text(source));
     std::vector<std::string> names;
     for (const Layer& layer : info_.catalogue.layers()) {
       names.push_back(layer.name);
@@ -260,7 +259,7 @@ class Binder {
 
   Status state(const ExpressionNode& source, BoundExpression::Node& node) {
     node.kind = Kind::ids;
-    if (const Status status = text(source); !status) return status.error();
+    FKT_TRY(text(source));
     ids(node, [&](const EventType& type) {
       const std::string_view state = NumberNames::switch_state(type.id);
       return !state.empty() && compare(source.comparison, state, source.value);

@@ -167,9 +167,7 @@ Result<Literal> number_of(const ExpressionToken& token) {
   value.negative = digits.starts_with('-');
   if (value.negative) digits.remove_prefix(1);
   if (value.negative && !digits.empty() && !is_digit(digits[0])) {
-    const Result<std::uint64_t> number = error_number(token);
-    if (!number) return number.error();
-    value.number = *number;
+    value.number = FKT_TRY(error_number(token));
     return value;
   }
   const bool hex = digits.starts_with("0x") || digits.starts_with("0X");

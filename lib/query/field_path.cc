@@ -25,10 +25,7 @@ class PathParser {
     if (path.root.empty()) return expected("a name");
     while (at_ < text_.size()) {
       FieldPath::Step step;
-      const Status parsed = text_[at_] == '['   ? index(step)
-                            : text_[at_] == '{' ? structure(step)
-                                                : member(step);
-      if (!parsed) return parsed.error();
+      FKT_TRY(text_[at_] == '[' ? index(step) : text_[at_] == '{' ? structure(step) : member(step));
       if (path.steps.size() == kMostSteps) {
         return at_column(step.column,
                          fmt::format("the path is too long: at most {} steps", kMostSteps));

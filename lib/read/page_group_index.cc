@@ -88,9 +88,8 @@ Result<std::vector<GroupRef>> read_group_table(const Section& section, const Pag
   const auto wrong = [](const char* why) {
     return Error{ErrorCode::damaged, std::string("table of groups: ") + why};
   };
-  const Result<Payload> payload = Payload::read(section);
-  if (!payload) return payload.error();
-  const ByteView bytes = payload->bytes();
+  const auto payload = FKT_TRY(Payload::read(section));
+  const ByteView bytes = payload.bytes();
   std::vector<GroupRef> groups;
   std::uint64_t offset = area.begin, next_page = 0;
   for (std::uint64_t at = 0; at < bytes.size(); at += sizeof(fkt_group_entry)) {

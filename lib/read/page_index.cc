@@ -162,9 +162,8 @@ Result<std::vector<PageRef>> read_index(const Section& section, const PageArea& 
   const auto wrong = [](const char* why) {
     return Error{ErrorCode::damaged, std::string("index: ") + why};
   };
-  const Result<Payload> payload = Payload::read(section);
-  if (!payload) return payload.error();
-  const ByteView bytes = payload->bytes();
+  const auto payload = FKT_TRY(Payload::read(section));
+  const ByteView bytes = payload.bytes();
   const std::uint64_t count = bytes.size() / sizeof(fkt_index_entry);
   if (count != (area.end - area.begin) / area.page_bytes) {
     return wrong("it has not as many entries as there are pages");

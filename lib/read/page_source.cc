@@ -126,17 +126,15 @@ Result<Page> PageSource::page(std::uint64_t offset) const {
   Result<Page> page = page_header(offset);
   const std::uint64_t number = (offset - begin_) / page_bytes_;
   if (!page || (checked_ && checked_->has(number))) return page;
-  const Status events = check_page_events(*page);
-  if (!events) return events.error();
+  FKT_TRY(check_page_events(*page));
   if (checked_) checked_->add(number);
   return page;
 }
 
 Result<Page> PageSource::page_header(std::uint64_t offset) const {
-  Result<PageBytes> bytes = this->bytes(offset);
-  if (!bytes) return bytes.error();
-  Result<Page> page = check_page_header(bytes->bytes, offset, page_bytes_, recording_);
-  if (page) page->keep = std::move(bytes->keep);
+  auto bytes = FKT_TRY(this->bytes(offset));
+  Result<Page> page = check_page_header(bytes.bytes, offset, page_bytes_, recording_);
+  if (page) page->keep = std::move(bytes.keep);
   return page;
 }
 

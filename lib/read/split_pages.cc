@@ -354,8 +354,7 @@ void SplitPages::set_places() {
 Result<Page> SplitPages::page(std::uint32_t number) const {
   Page found;
   if (cache_->find(number, found)) return found;
-  Result<Page> page = data_.source->page(data_.pages[number].offset);
-  if (!page) return page;
+  auto page = FKT_TRY(data_.source->page(data_.pages[number].offset));
   std::vector<PageSplitter::Given> moved;
   std::span<const std::uint32_t> late, ended;
   if (const auto given = given_.find(number); given != given_.end()) {
@@ -366,9 +365,9 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
     ended = given->second.ended;
   }
   std::unique_ptr<Cache::Splitters> splitters = cache_->take(rules_);
-  std::optional<Page> split = splitters->quick.split(*page, moved, late, ended, places_[number]);
+  std::optional<Page> split = splitters->quick.split(page, moved, late, ended, places_[number]);
   if (!split) {
-    splitters->any.read(*page);
+    splitters->any.read(page);
     split = splitters->any.split(moved, late, ended, places_[number]);
   }
   cache_->give_back(std::move(splitters));

@@ -297,10 +297,9 @@ class Opener {
 };
 
 Result<std::unique_ptr<TraceData>> read(MappedFile file) {
-  const Result<fkt_file_header> header = read_file_header(file.bytes());
-  if (!header) return header.error();
+  const auto header = FKT_TRY(read_file_header(file.bytes()));
   auto data = std::make_unique<TraceData>(std::move(file));
-  Opener(*data, *header).run();
+  Opener(*data, header).run();
   return data;
 }
 

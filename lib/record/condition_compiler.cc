@@ -86,11 +86,9 @@ class ConditionCompiler {
 
   Result<fkt_condition> compile() {
     // Report first what is wrong with any expression.
-    const Result<BoundExpression> bound = BoundExpression::bind(expression_, info_);
-    if (!bound) return bound.error();
+    FKT_TRY(BoundExpression::bind(expression_, info_));
     when_.tids = context_.tids;
-    const Status written = write(static_cast<std::uint32_t>(expression_.nodes().size() - 1));
-    if (!written) return written.error();
+    FKT_TRY(write(static_cast<std::uint32_t>(expression_.nodes().size() - 1)));
     return watch();
   }
 
@@ -147,7 +145,7 @@ class ConditionCompiler {
   }
 
   Status duration(const ExpressionNode& node) {
-    if (const Status unit = check_time_has_unit(node); !unit) return unit;
+    FKT_TRY(check_time_has_unit(node));
     std::uint64_t ticks = node.value.number;
     if (node.value.kind == Literal::Kind::time) {
       const auto parsed = parse_duration(node.value.text, context_.ticks_per_second);

@@ -167,10 +167,9 @@ Result<fkt_hit_counts> Device::hit_counts(std::uint32_t instrument, std::uint32_
 }
 
 Result<std::vector<fkt_hit_counts>> Device::hit_counts_by_cpu(std::uint32_t instrument) const {
-  const Result<fkt_status> status = this->status();
-  if (!status) return status.error();
+  const auto status = FKT_TRY(this->status());
   std::vector<fkt_hit_counts> list;
-  for (std::uint32_t cpu = 0; cpu < status->cpus; cpu++) {
+  for (std::uint32_t cpu = 0; cpu < status.cpus; cpu++) {
     fkt_hit_counts counts{};
     counts.instrument = instrument;
     counts.cpu = cpu;

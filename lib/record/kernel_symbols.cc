@@ -138,13 +138,12 @@ KernelSymbols parse_symbol_lines(std::string lines) {
 
 Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::string text) {
   kernel.texts.push_back(std::make_shared<const std::string>(std::move(text)));
-  Result<std::vector<Symbol>> map = parse_map(path, *kernel.texts.back());
-  if (!map) return map.error();
+  auto map = FKT_TRY(parse_map(path, *kernel.texts.back()));
   if (kernel.hidden) {
     return Error{ErrorCode::io,
                  path + ": it cannot be placed, as the kernel hides its addresses from this user"};
   }
-  const auto offset = offset_between(kernel.symbols, *map);
+  const auto offset = offset_between(kernel.symbols, map);
   if (!offset) {
     return Error{ErrorCode::format, path + ": it cannot be placed, as it has no _text or _stext"};
   }
@@ -157,7 +156,7 @@ Status merge_system_map(KernelSymbols& kernel, const std::string& path, std::str
     if (symbol.module.empty()) known.emplace(symbol.name, symbol.address);
   }
   std::vector<Symbol> added;
-  for (Symbol& symbol : *map) {
+  for (Symbol& symbol : map) {
     if (symbol.address >= kLinkedMap) symbol.address += *offset;
     const auto [first, last] = known.equal_range(symbol.name);
     if (first == last) {

@@ -160,13 +160,12 @@ Result<ReceivedAsk> receive_ask(int connection) {
   ReceivedAsk received;
   received.file = descriptor_in(packet.header);
   if (packet.header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return no_message();
-  Result<RecorderAsk> ask = parse_ask({packet.bytes.data(), static_cast<std::size_t>(bytes)});
-  if (!ask) return ask.error();
+  auto ask = FKT_TRY(parse_ask({packet.bytes.data(), static_cast<std::size_t>(bytes)}));
   if (!is_usable(received.file)) {
     return Error{ErrorCode::io,
                  "no regular file came with it that is open for reading and writing"};
   }
-  received.ask = std::move(*ask);
+  received.ask = std::move(ask);
   return received;
 }
 

@@ -70,9 +70,8 @@ std::optional<Proof> proof_of(const Token& token, const Nonce& challenge,
 }  // namespace
 
 Result<Token> Token::fresh() {
-  Result<std::string> text = random_token();
-  if (!text) return text.error();
-  return Token(std::move(*text));
+  auto text = FKT_TRY(random_token());
+  return Token(std::move(text));
 }
 
 Result<Token> Token::of(std::string_view text, const std::string& where) {
@@ -105,8 +104,7 @@ Result<Token> Token::read(const std::string& file) {
 
 Result<Nonce> random_nonce() {
   Nonce nonce;
-  const Status filled = random_bytes(std::as_writable_bytes(std::span(nonce)));
-  if (!filled) return filled.error();
+  FKT_TRY(random_bytes(std::as_writable_bytes(std::span(nonce))));
   return nonce;
 }
 

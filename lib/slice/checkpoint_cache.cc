@@ -165,8 +165,7 @@ Status CheckpointCache::keep() {
     return Error{ErrorCode::io, folder_ + ": it is not this user's own folder"};
   Sections sections;
   for (const auto& [moment, lines] : states_) {
-    const Status added = sections.add(FKT_SEC_CUT, lines);
-    if (!added) return added;
+    FKT_TRY(sections.add(FKT_SEC_CUT, lines));
   }
   const Status written = replace(file_, file_head(key_, FKT_PAGE_MIN_BYTES, sections));
   make_room(folder_);

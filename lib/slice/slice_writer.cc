@@ -357,8 +357,7 @@ Status SliceWriter::write_pages(int fd, std::uint64_t offset, const std::string&
       piece = {piece.data(), piece.size() + bytes.size()};
       continue;
     }
-    const Status written = put_piece();
-    if (!written) return written;
+    FKT_TRY(put_piece());
     piece = bytes;
     keep = page ? std::move(page->keep) : nullptr;
   }

@@ -53,8 +53,7 @@ class PageJoiner::Stream {
         return true;
       }
       if (next_ == refs_.size()) return false;
-      const Status opened = open();
-      if (!opened) return opened.error();
+      FKT_TRY(open());
     }
   }
 
@@ -66,9 +65,7 @@ class PageJoiner::Stream {
 
  private:
   Status open() {
-    Result<Page> page = source_.page(refs_[next_++].offset);
-    if (!page) return page.error();
-    page_ = std::move(*page);
+    page_ = FKT_TRY(source_.page(refs_[next_++].offset));
     decoder_ = PageDecoder(table_, page_);
     is_open_ = true;
     const auto& header = page_.header;
@@ -129,9 +126,8 @@ Status PageJoiner::join(const Pages& kernel, const Pages& user) {
   std::vector<MergeSource<Stream>> heap;
   std::uint32_t order = 0;
   for (const auto& [key, stream] : streams) {
-    const Result<bool> any = stream->next();
-    if (!any) return any.error();
-    if (*any) heap.push_back({stream->event().clock, order++, stream.get()});
+    const auto any = FKT_TRY(stream->next());
+    if (any) heap.push_back({stream->event().clock, order++, stream.get()});
   }
   make_least_heap(heap);
   while (!heap.empty()) {
@@ -142,11 +138,10 @@ Status PageJoiner::join(const Pages& kernel, const Pages& user) {
     } else {
       kernel_event(stream);
     }
-    const Result<bool> more = stream.next();
-    if (!more) return more.error();
+    const auto more = FKT_TRY(stream.next());
     // A clock that steps back within a stream must not change the stream's order.
     first.clock = std::max(first.clock, stream.event().clock);
-    if (*more) {
+    if (more) {
       replace_front(heap, first);
     } else {
       pop_front(heap);

@@ -34,9 +34,7 @@ Result<HistogramShape> HistogramShape::make(const Action& action, const Measured
   }
   if (action.width.empty()) return shape;
   if (measured.is_time) {
-    const Result<std::uint64_t> width = parse_duration(action.width, kNsPerSecond);
-    if (!width) return width.error();
-    shape.width_ = *width;
+    shape.width_ = FKT_TRY(parse_duration(action.width, kNsPerSecond));
   } else if (!parse_number(action.width, shape.width_)) {
     shape.width_ = 0;
   }

@@ -93,9 +93,8 @@ Result<InstrumentSetup> InstrumentControl::make(const Instruments& instruments,
 
 Status InstrumentControl::prepare(SymbolReader& symbols) {
   there_ = tracepoints_there(instruments_);
-  Result<InstrumentSetup> setup = make(instruments_, symbols);
-  if (!setup) return setup.error();
-  setup_.emplace(std::move(*setup));
+  auto setup = FKT_TRY(make(instruments_, symbols));
+  setup_.emplace(std::move(setup));
   note_texts();
   return Done{};
 }
@@ -206,27 +205,22 @@ void InstrumentControl::modules_changed() {
 Result<std::string> InstrumentControl::answer(InstrumentsAsk::Command command, int file) {
   using Command = InstrumentsAsk::Command;
   if (command == Command::list || command == Command::save || command == Command::results) {
-    const Result<std::string> text = command == Command::list      ? counts()
-                                     : command == Command::results ? results()
-                                                                   : texts();
-    if (!text) return text;
-    const Status written = write_text(file, *text);
-    if (!written) return written.error();
+    const auto text = FKT_TRY(command == Command::list      ? counts()
+                              : command == Command::results ? results()
+                                                            : texts());
+    FKT_TRY(write_text(file, text));
     return counted(instruments_.size(), "instrument");
   }
-  const Result<std::string> text = read_text(file);
-  if (!text) return text;
+  const auto text = FKT_TRY(read_text(file));
   if (command == Command::remove) {
-    Result<Instruments> left = with_removed(*text);
-    if (!left) return left.error();
-    return change(std::move(*left));
+    auto left = FKT_TRY(with_removed(text));
+    return change(std::move(left));
   }
-  Result<Instruments> more = with_added(*text);
-  if (!more) return more.error();
+  auto more = FKT_TRY(with_added(text));
   if (command == Command::set) {
-    more->erase(more->begin(), more->begin() + static_cast<std::ptrdiff_t>(instruments_.size()));
+    more.erase(more.begin(), more.begin() + static_cast<std::ptrdiff_t>(instruments_.size()));
   }
-  return change(std::move(*more));
+  return change(std::move(more));
 }
 
 Result<std::string> InstrumentControl::change(Instruments instruments) {
@@ -259,8 +253,7 @@ Result<std::string> InstrumentControl::change(Instruments instruments) {
   setup_.emplace(std::move(*setup));
   note_texts();
   if (on != 0) {
-    const Result<bool> enabled = device_.enable(on);
-    if (!enabled) return enabled.error();
+    FKT_TRY(device_.enable(on));
   }
   std::string done =
       counted(instruments_.size(), "instrument") + " (table " + std::to_string(*table) + ")";
@@ -272,11 +265,9 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_added(
     const std::string& text) const {
   Instruments instruments = instruments_;
   for (const std::string& line : wanted_lines(text)) {
-    Result<Instrument> instrument = parse(line);
-    if (!instrument) return instrument.error();
-    const Status possible = check_while_recording(*instrument);
-    if (!possible) return possible.error();
-    instruments.push_back(std::move(*instrument));
+    auto instrument = FKT_TRY(parse(line));
+    FKT_TRY(check_while_recording(instrument));
+    instruments.push_back(std::move(instrument));
   }
   if (instruments.size() == instruments_.size()) {
     return Error{ErrorCode::usage, "there is no instrument to add"};
@@ -312,13 +303,12 @@ Result<InstrumentControl::Instruments> InstrumentControl::with_removed(
   Instruments instruments = instruments_;
   for (const std::string& line : wanted_lines(text)) {
     std::size_t number = 0;
-    const Result<std::string> wanted =
-        parse_number(line, number) ? text_of(number) : Result<std::string>(line);
-    if (!wanted) return wanted.error();
-    const auto found = std::ranges::find(instruments, *wanted, &Instrument::text);
+    const auto wanted =
+        FKT_TRY(parse_number(line, number) ? text_of(number) : Result<std::string>(line));
+    const auto found = std::ranges::find(instruments, wanted, &Instrument::text);
     if (found == instruments.end()) {
       return Error{ErrorCode::usage,
-                   "no instrument of -i or add is \"" + *wanted + "\" (layers: fkt_disable)"};
+                   "no instrument of -i or add is \"" + wanted + "\" (layers: fkt_disable)"};
     }
     instruments.erase(found);
   }
@@ -337,10 +327,9 @@ std::string places_of(const InstrumentResult& result) {
 Result<std::string> InstrumentControl::counts() const {
   std::string lines;
   if (!setup_) return lines;
-  const Result<HitResults> results = read_hits(device_, *setup_);
-  if (!results) return results.error();
+  const auto results = FKT_TRY(read_hits(device_, *setup_));
   std::size_t number = 0;
-  for (const InstrumentResult& result : results->instruments) {
+  for (const InstrumentResult& result : results.instruments) {
     const Hits hits = result.hits();
     lines += std::to_string(++number) + '\t' + std::to_string(hits.kept) + '\t' +
              std::to_string(hits.dropped) + '\t' + std::to_string(hits.all_missed()) + '\t' +
@@ -353,9 +342,8 @@ Result<std::string> InstrumentControl::counts() const {
 Result<std::string> InstrumentControl::results() const {
   std::string text;
   if (!setup_) return text;
-  const Result<HitResults> results = read_hits(device_, *setup_);
-  if (!results) return results.error();
-  for (const InstrumentResult& result : results->instruments) {
+  const auto results = FKT_TRY(read_hits(device_, *setup_));
+  for (const InstrumentResult& result : results.instruments) {
     if (!result.is_result()) continue;
     text += hits_line(result) + '\n';
     if (result.histogram) text += histogram_text(*result.histogram);

@@ -83,34 +83,28 @@ class InstrumentSetup::Maker {
   Status read_kernel(const Asked& asked) {
     keep_ = asked.keep;
     with_self_ = asked.with_self;
-    const Status named = add_flags(flags_, asked);
-    if (!named) return named;
+    FKT_TRY(add_flags(flags_, asked));
     if (std::ranges::any_of(asked.instruments, is_of_probes)) {
-      Result<ProbeSource> probes = ProbeSource::read(device_);
-      if (!probes) return probes.error();
-      probes_.emplace(std::move(*probes));
+      auto probes = FKT_TRY(ProbeSource::read(device_));
+      probes_.emplace(std::move(probes));
     }
     if (asked.layers.empty() && std::ranges::all_of(asked.instruments, needs_no_types)) {
       return Done{};
     }
-    const Result<bool> are_hidden = symbols_.are_hidden();
-    if (!are_hidden) return are_hidden.error();
-    if (*are_hidden) {
+    const auto are_hidden = FKT_TRY(symbols_.are_hidden());
+    if (are_hidden) {
       return Error{ErrorCode::io,
                    "-i: the kernel hides its addresses from processes without CAP_SYSLOG (sudo)"};
     }
-    Result<KernelTypes> types = KernelTypes::read();
-    if (!types) return types.error();
-    types_.emplace(std::move(*types));
+    auto types = FKT_TRY(KernelTypes::read());
+    types_.emplace(std::move(types));
     if (!asks_for_functions(asked)) return Done{};
     if (!symbols_.symbols()) return symbols_.symbols().error();
     if (!functions().named("register_fprobe_ips").empty()) made_.return_probe_ = "fprobe";
-    Result<std::string> available = available_functions();
-    if (!available) return available.error();
+    auto available = FKT_TRY(available_functions());
     // The blacklist of kprobes does not apply to fprobes.
     const bool has_kretprobes = made_.return_probe_ != std::string_view("fprobe");
-    traceable_.emplace(std::move(*available),
-                       has_kretprobes ? unprobed_functions() : std::string{});
+    traceable_.emplace(std::move(available), has_kretprobes ? unprobed_functions() : std::string{});
     return Done{};
   }
 
@@ -158,10 +152,8 @@ class InstrumentSetup::Maker {
     std::string lacking;
     std::size_t count = 0;
     for (std::size_t i = 0; i < file.lines.size();) {
-      const Result<std::string> lacks = add_alternatives(file, i);
-      if (!lacks) return lacks.error();
-      if (!lacks->empty() && count++ < kMostNamed)
-        lacking += (lacking.empty() ? "" : ", ") + *lacks;
+      const auto lacks = FKT_TRY(add_alternatives(file, i));
+      if (!lacks.empty() && count++ < kMostNamed) lacking += (lacking.empty() ? "" : ", ") + lacks;
     }
     if (count > kMostNamed) lacking += " and " + std::to_string(count - kMostNamed) + " more";
     if (count != 0) {
@@ -305,8 +297,7 @@ class InstrumentSetup::Maker {
         instrument, {functions(), *traceable_, types(), ticks_per_second_, flags_, most_probes()});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     for (const CallPlan::Taken& taken : plan->taken) {
-      const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
-      if (!has) return has;
+      FKT_TRY(has_values(instrument, plan->programs[taken.programs].fields, taken.name));
       if (keep_ && form != CallSetup::Form::entry) {
         const CallPrograms& programs = plan->programs[taken.programs];
         const bool asks_early = programs.entry.program().insns != 0;
@@ -322,8 +313,7 @@ class InstrumentSetup::Maker {
     for (const CallPlan::Taken& taken : plan->taken) {
       if (!taken.by_probe.empty()) part.by_probe.push_back({taken.name, taken.by_probe});
     }
-    const Status shaped = shape(instrument, plan->programs.front().measured, part);
-    if (!shaped) return shaped;
+    FKT_TRY(shape(instrument, plan->programs.front().measured, part));
     CallSetup& setup = form == CallSetup::Form::entry ? made_.entries_ : made_.calls_;
     const CallSetup::Of of{next(), layer, is_trigger(instrument)};
     const CallSetup::Added added =
@@ -341,16 +331,13 @@ class InstrumentSetup::Maker {
     const Result<InstructionPlan> plan =
         plan_instruction(instrument, {functions(), *types_->of({}), ticks_per_second_, flags_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
-    const Status has = has_values(instrument, plan->program.fields, plan->name);
-    if (!has) return has;
-    const Status added =
-        made_.instructions_.add(*plan, next(), layer, numbering_.instructions, instrument.async);
-    if (!added) return added;
+    FKT_TRY(has_values(instrument, plan->program.fields, plan->name));
+    FKT_TRY(
+        made_.instructions_.add(*plan, next(), layer, numbering_.instructions, instrument.async));
     Part part = part_of(instrument);
     part.of = "instruction";
     part.places = 1;
-    const Status shaped = shape(instrument, plan->program.measured, part);
-    if (!shaped) return shaped;
+    FKT_TRY(shape(instrument, plan->program.measured, part));
     finish_part(instrument, std::move(part), layer);
     return Done{};
   }
@@ -365,8 +352,7 @@ class InstrumentSetup::Maker {
                                                    .most = FKT_USERS_MOST});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     for (const UserPlan::Taken& taken : plan->taken) {
-      const Status has = has_values(instrument, plan->programs[taken.programs].fields, taken.name);
-      if (!has) return has;
+      FKT_TRY(has_values(instrument, plan->programs[taken.programs].fields, taken.name));
     }
     const bool sees_returns = instrument.place.point == Place::Point::call ||
                               instrument.place.point == Place::Point::exit;
@@ -382,21 +368,19 @@ class InstrumentSetup::Maker {
     part.of = instrument.place.kind == Place::Kind::user_probe ? "probe" : "function";
     part.places = plan->taken.size();
     part.left_out = left_out(std::move(plan->left_out));
-    const Status shaped = shape(instrument, plan->programs.front().measured, part);
-    if (!shaped) return shaped;
+    FKT_TRY(shape(instrument, plan->programs.front().measured, part));
     finish_part(instrument, std::move(part), layer);
     return Done{};
   }
 
   Status add_points(const Instrument& instrument, fkt_layer layer) {
     const std::string& system = instrument.place.group;
-    const Result<std::vector<std::string>> systems = tracefs_folders("events");
-    if (!systems) return systems.error();
+    const auto systems = FKT_TRY(tracefs_folders("events"));
     const Result<std::vector<std::string>> events = tracefs_folders("events/" + system);
     const std::vector<std::string> none;
     const auto record = [&](const std::string& event) { return records_.find(system, event); };
     Result<PointPlan> plan = plan_points(
-        instrument, {.systems = *systems,
+        instrument, {.systems = systems,
                      .events = events ? *events : none,
                      .functions = [this]() -> const FunctionIndex& { return functions(); },
                      .types = types(),
@@ -437,8 +421,7 @@ class InstrumentSetup::Maker {
     // An instrument has one layer in the kernel.
     std::map<unsigned, PointPlan> by_layer;
     for (PointPlan::Taken& taken : plan->taken) {
-      const Status has = has_values(instrument, taken.program.fields, taken.name);
-      if (!has) return has;
+      FKT_TRY(has_values(instrument, taken.program.fields, taken.name));
       by_layer[taken.layer].taken.push_back(std::move(taken));
     }
     by_layer.begin()->second.left_out = std::move(plan->left_out);
@@ -451,8 +434,7 @@ class InstrumentSetup::Maker {
       part.places = part_plan.taken.size();
       part.left_out = left_out(std::move(part_plan.left_out));
       part.by_arguments = left_out(std::move(part_plan.by_arguments));
-      const Status shaped = shape(instrument, part_plan.taken.front().program.measured, part);
-      if (!shaped) return shaped;
+      FKT_TRY(shape(instrument, part_plan.taken.front().program.measured, part));
       finish_part(instrument, std::move(part), layer);
     }
     return Done{};

@@ -16,9 +16,8 @@ class KernelTypes {
  public:
   // Reads the kernel's own types. Error (io): the kernel does not describe them.
   static Result<KernelTypes> read() {
-    Result<Btf> kernel = Btf::of_kernel();
-    if (!kernel) return kernel.error();
-    return KernelTypes(std::move(*kernel));
+    auto kernel = FKT_TRY(Btf::of_kernel());
+    return KernelTypes(std::move(kernel));
   }
 
   // Returns the types of a module, or of the kernel itself if the name is empty; nullptr if they

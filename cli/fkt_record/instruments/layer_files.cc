@@ -71,18 +71,15 @@ Status add_layer(std::string_view option, const Layer& layer, LayerChoice& choic
 
 Status add_part(std::string_view option, std::string_view part, LayerChoice& choice) {
   if (part.find('/') != part.npos) {
-    Result<LayerFile> file = read_list(std::string(part));
-    if (!file) return file.error();
-    choice.mask |= 1ULL << file->bit;
-    choice.files.push_back(std::move(*file));
+    auto file = FKT_TRY(read_list(std::string(part)));
+    choice.mask |= 1ULL << file.bit;
+    choice.files.push_back(std::move(file));
     return Done{};
   }
-  const Result<std::uint64_t> mask = parse_mask(option, part);
-  if (!mask) return mask.error();
+  const auto mask = FKT_TRY(parse_mask(option, part));
   for (const Layer& layer : Catalogue::builtin().layers()) {
-    if ((*mask & 1ULL << layer.bit) == 0) continue;
-    const Status added = add_layer(option, layer, choice);
-    if (!added) return added;
+    if ((mask & 1ULL << layer.bit) == 0) continue;
+    FKT_TRY(add_layer(option, layer, choice));
   }
   return Done{};
 }
@@ -102,8 +99,7 @@ Result<LayerChoice> choose_layers(std::string_view option, std::string_view text
   LayerChoice choice;
   do {
     LayerChoice part;
-    const Status added = add_part(option, take_until(text, ','), part);
-    if (!added) return added.error();
+    FKT_TRY(add_part(option, take_until(text, ','), part));
     choice.add(std::move(part));
   } while (!text.empty());
   return choice;

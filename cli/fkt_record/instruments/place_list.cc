@@ -35,8 +35,7 @@ Result<Instrument> parse_listed(const std::string& text) {
   if (!instrument) {
     return Error{ErrorCode::usage, "--list \"" + text + "\": " + instrument.error().message};
   }
-  const Status possible = check_instrument(*instrument);
-  if (!possible) return possible.error();
+  FKT_TRY(check_instrument(*instrument));
   return instrument;
 }
 
@@ -47,26 +46,23 @@ class PlaceList {
   // Appends the lines of an instrument's places.
   Status add(const Instrument& instrument, bool is_verbose, std::string& text) {
     Numbering numbering;
-    const Result<InstrumentSetup> setup = InstrumentSetup::make(
-        {{&instrument, 1}, {}}, device_, symbols_, kTicksPerSecond, numbering, nullptr);
-    if (!setup) return setup.error();
+    const auto setup = FKT_TRY(InstrumentSetup::make({{&instrument, 1}, {}}, device_, symbols_,
+                                                     kTicksPerSecond, numbering, nullptr));
     std::vector<std::string> names;
     for (const Numbers* numbers : {&numbering.functions, &numbering.tracepoints,
                                    &numbering.instructions, &numbering.users}) {
       names.insert(names.end(), numbers->names().begin(), numbers->names().end());
     }
     sort_each_once(names, std::identity{});
-    const Result<std::map<std::string, std::string>> probes = probes_of(instrument.place);
-    if (!probes) return probes.error();
-    Result<std::map<std::string, std::string>> user_probes = user_probes_of(instrument.place);
-    if (!user_probes) return user_probes.error();
-    user_probes->insert(probes->begin(), probes->end());
+    const auto probes = FKT_TRY(probes_of(instrument.place));
+    auto user_probes = FKT_TRY(user_probes_of(instrument.place));
+    user_probes.insert(probes.begin(), probes.end());
     for (const std::string& name : names) {
-      const auto probe = user_probes->find(name);
+      const auto probe = user_probes.find(name);
       text += typed(instrument.place, name) +
-              (probe != user_probes->end() ? probe->second : fields(instrument.place, name)) + '\n';
+              (probe != user_probes.end() ? probe->second : fields(instrument.place, name)) + '\n';
     }
-    if (is_verbose) add_ways(instrument, *setup, text);
+    if (is_verbose) add_ways(instrument, setup, text);
     return Done{};
   }
 
@@ -84,11 +80,9 @@ class PlaceList {
   Result<std::map<std::string, std::string>> probes_of(const Place& place) const {
     std::map<std::string, std::string> fields;
     if (place.kind != Place::Kind::module_probe) return fields;
-    const Result<ProbeSource> source = ProbeSource::read(device_);
-    if (!source) return source.error();
-    const Result<std::vector<ModuleProbe>> probes = source->probes(place);
-    if (!probes) return probes.error();
-    for (const ModuleProbe& probe : *probes) {
+    const auto source = FKT_TRY(ProbeSource::read(device_));
+    const auto probes = FKT_TRY(source.probes(place));
+    for (const ModuleProbe& probe : probes) {
       fields.emplace(probe.module + ':' + probe.name, fields_text(probe));
     }
     return fields;
@@ -99,11 +93,9 @@ class PlaceList {
   static Result<std::map<std::string, std::string>> user_probes_of(const Place& place) {
     std::map<std::string, std::string> fields;
     if (place.kind != Place::Kind::user_probe) return fields;
-    const Result<std::string> path = find_user_file(place.group, UserPaths::of_system());
-    if (!path) return path.error();
-    const Result<UserFile> file = UserFile::open(*path);
-    if (!file) return file.error();
-    for (const UserProbe& probe : file->probes()) {
+    const auto path = FKT_TRY(find_user_file(place.group, UserPaths::of_system()));
+    const auto file = FKT_TRY(UserFile::open(path));
+    for (const UserProbe& probe : file.probes()) {
       fields.emplace(shown_file(place) + ':' + probe.name,
                      " of " + probe.provider + '(' + probe_arguments(probe) + ')');
     }
@@ -193,17 +185,14 @@ class PlaceList {
 Result<std::string> list_places(const std::vector<std::string>& texts, bool is_verbose) {
   std::vector<Instrument> instruments;
   for (const std::string& text : texts) {
-    Result<Instrument> instrument = parse_listed(text);
-    if (!instrument) return instrument.error();
-    instruments.push_back(std::move(*instrument));
+    auto instrument = FKT_TRY(parse_listed(text));
+    instruments.push_back(std::move(instrument));
   }
-  const Result<Device> device = Device::open();
-  if (!device) return device.error();
-  PlaceList list(*device);
+  const auto device = FKT_TRY(Device::open());
+  PlaceList list(device);
   std::string text;
   for (const Instrument& instrument : instruments) {
-    const Status added = list.add(instrument, is_verbose, text);
-    if (!added) return added.error();
+    FKT_TRY(list.add(instrument, is_verbose, text));
   }
   return text;
 }

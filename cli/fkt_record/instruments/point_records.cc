@@ -12,16 +12,14 @@ Result<PointRecord> PointRecords::find(const std::string& system, const std::str
   const Result<TracepointRecord> made = device_.point_record(event);
   if (!made && made.error().code == ErrorCode::absent) none_ = made.error().message;
   if (!made) return made.error();
-  const Result<std::string> format = tracefs_file("events/" + system + '/' + event + "/format");
-  if (!format) return format.error();
-  Result<EventLayout> layout =
-      EventLayout::parse(*format, [this](const std::string& enumeration, std::string_view name) {
+  const auto format = FKT_TRY(tracefs_file("events/" + system + '/' + event + "/format"));
+  auto layout = FKT_TRY(
+      EventLayout::parse(format, [this](const std::string& enumeration, std::string_view name) {
         return enumerator(enumeration, name);
-      });
-  if (!layout) return layout.error();
-  const std::string differs = difference(*layout, made->fields);
+      }));
+  const std::string differs = difference(layout, made->fields);
   if (!differs.empty()) return Error{ErrorCode::io, differs};
-  return PointRecord{std::move(*layout), made->bytes};
+  return PointRecord{std::move(layout), made->bytes};
 }
 
 std::optional<std::int64_t> PointRecords::enumerator(const std::string& enumeration,

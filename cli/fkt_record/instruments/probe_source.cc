@@ -20,9 +20,8 @@ bool is_loaded(const std::string& module) {
 }  // namespace
 
 Result<ProbeSource> ProbeSource::read(const Device& device) {
-  const Result<std::string> lines = device.module_probes();
-  if (!lines) return lines.error();
-  return ProbeSource(parse_probe_list(*lines));
+  const auto lines = FKT_TRY(device.module_probes());
+  return ProbeSource(parse_probe_list(lines));
 }
 
 Result<std::vector<ModuleProbe>> ProbeSource::probes(const Place& place) const {

@@ -14,8 +14,7 @@ Hits hits_of(const fkt_hit_counts& counts) {
 
 Result<InstrumentResult> result_of(const Device& device, const InstrumentSetup::Part& part,
                                    std::uint32_t number) {
-  const Result<std::vector<fkt_hit_counts>> cpus = device.hit_counts_by_cpu(number);
-  if (!cpus) return cpus.error();
+  const auto cpus = FKT_TRY(device.hit_counts_by_cpu(number));
   InstrumentResult result{.text = part.text,
                           .action = std::string(action_name(part.action)),
                           .layer = part.layer,
@@ -25,13 +24,12 @@ Result<InstrumentResult> result_of(const Device& device, const InstrumentSetup::
                           .is_removed = part.is_removed,
                           .cpus = {},
                           .histogram = {}};
-  for (const fkt_hit_counts& counts : *cpus) {
+  for (const fkt_hit_counts& counts : cpus) {
     result.cpus.push_back({counts.cpu, hits_of(counts)});
   }
   if (!part.histogram) return result;
-  const Result<std::vector<fkt_histogram_row>> rows = device.histogram(number);
-  if (!rows) return rows.error();
-  result.histogram = part.histogram->result(*rows);
+  const auto rows = FKT_TRY(device.histogram(number));
+  result.histogram = part.histogram->result(rows);
   return result;
 }
 
@@ -52,14 +50,12 @@ Result<HitResults> read_hits(const Device& device, const InstrumentSetup& setup)
   HitResults results;
   const auto parts = setup.parts();
   for (std::uint32_t i = 0; i < parts.size(); i++) {
-    Result<InstrumentResult> result = result_of(device, parts[i], i);
-    if (!result) return result.error();
-    results.instruments.push_back(std::move(*result));
+    auto result = FKT_TRY(result_of(device, parts[i], i));
+    results.instruments.push_back(std::move(result));
   }
   if (!setup.has_calls() || parts.empty()) return results;
-  const Result<fkt_hit_counts> all = device.hit_counts(0);
-  if (!all) return all.error();
-  results.calls = HitResults::Calls{all->too_short, all->taken, all->inside_ns, all->total_ns};
+  const auto all = FKT_TRY(device.hit_counts(0));
+  results.calls = HitResults::Calls{all.too_short, all.taken, all.inside_ns, all.total_ns};
   return results;
 }
 

@@ -57,8 +57,7 @@ void keep(const SymbolCache& cache, const SymbolsIdentity& identity, const std::
 }  // namespace
 
 Result<std::string> available_functions() {
-  const Status open = check_ftrace(std::string(kTracefs[0]) + "available_filter_functions");
-  if (!open) return open.error();
+  FKT_TRY(check_ftrace(std::string(kTracefs[0]) + "available_filter_functions"));
   // Kept in a cache, because the kernel looks up a name for each of 50,000 addresses.
   const SymbolCache cache("/run/fkt", "functions");
   const std::optional<SymbolsIdentity> identity = symbols_identity();

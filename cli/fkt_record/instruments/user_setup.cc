@@ -9,11 +9,9 @@ namespace fkt::record {
 Result<const UserFile*> UserSetup::file(const std::string& name) {
   const auto known = std::ranges::find(files_, name, &Known::name);
   if (known != files_.end()) return known->file.get();
-  const Result<std::string> path = find_user_file(name, UserPaths::of_system());
-  if (!path) return path.error();
-  Result<UserFile> opened = UserFile::open(*path);
-  if (!opened) return opened.error();
-  files_.push_back({name, std::make_unique<UserFile>(std::move(*opened))});
+  const auto path = FKT_TRY(find_user_file(name, UserPaths::of_system()));
+  auto opened = FKT_TRY(UserFile::open(path));
+  files_.push_back({name, std::make_unique<UserFile>(std::move(opened))});
   return files_.back().file.get();
 }
 

@@ -80,8 +80,7 @@ Result<std::vector<Instrument>> kft_instruments(const KftPlan& plan) {
   for (const std::string& line : plan.instruments) {
     Result<Instrument> instrument = Instrument::parse(line);
     if (!instrument) return cli::usage("--kft: " + line + ": " + instrument.error().message);
-    const Status good = check_instrument(*instrument);
-    if (!good) return good.error();
+    FKT_TRY(check_instrument(*instrument));
     instruments.push_back(std::move(*instrument));
   }
   return instruments;

@@ -78,8 +78,7 @@ Result<std::string> trigger_line(const std::string& option, std::string text) {
 Result<Lines> lines_of(const Options& options) {
   Lines lines;
   if (!options.has("functions") && (options.has("-F") || options.has("-N"))) {
-    const Status added = add_functions(options, lines);
-    if (!added) return added.error();
+    FKT_TRY(add_functions(options, lines));
   }
   for (const Statement& statement : kStatements) {
     if (!options.has(statement.option)) continue;
@@ -87,9 +86,7 @@ Result<Lines> lines_of(const Options& options) {
     std::string value = statement.has_value ? options.text(statement.option) : std::string();
     if (value.empty() && statement.has_value) return usage(option + ": the value is empty");
     if (is_trigger(statement)) {
-      Result<std::string> line = trigger_line(option, std::move(value));
-      if (!line) return line.error();
-      value = std::move(*line);
+      value = FKT_TRY(trigger_line(option, std::move(value)));
     } else if (value.find_first_of(" \t\n#") != value.npos) {
       return usage(option + ": \"" + value + "\" is no time, as 500us");
     }
@@ -121,22 +118,24 @@ Error name_option(const Error& error, const Lines& lines) {
 }  // namespace
 
 void add_kft_options(Options& options) {
-  options.section("Calls of the kernel's functions, as KFT has them; -k is then process")(
-      "kft", value("FILE"), "what a configuration of KFT says (fkt-kft(5)), in the place of -i")(
-      ",F", cli::values("PATTERN"),
+  auto add =
+      options.section("Calls of the kernel's functions, as KFT has them; -k is then process");
+  add("kft", value("FILE"), "what a configuration of KFT says (fkt-kft(5)), in the place of -i");
+  add(",F", cli::values("PATTERN"),
       "these functions alone: vfs_*, :mod:ext4; can be given several times; with --functions, "
-      "those of programs (sort*, 'Parser::*'), and what they call")(
-      ",N", cli::values("PATTERN"),
-      "not these functions; with --functions, nor what they call; likewise")(
-      "mintime", value("TIME"), "calls that take at least so long (microseconds, 2ms, 1s)")(
-      "maxtime", value("TIME"), "calls that take at most so long")(
-      "noints", "not the calls in interrupts")("onlyints", "the calls in interrupts alone")(
-      "trigger-start", value("WHEN"),
+      "those of programs (sort*, 'Parser::*'), and what they call");
+  add(",N", cli::values("PATTERN"),
+      "not these functions; with --functions, nor what they call; likewise");
+  add("mintime", value("TIME"), "calls that take at least so long (microseconds, 2ms, 1s)");
+  add("maxtime", value("TIME"), "calls that take at most so long");
+  add("noints", "not the calls in interrupts");
+  add("onlyints", "the calls in interrupts alone");
+  add("trigger-start", value("WHEN"),
       "begin when a function is entered or left, or at a time after the machine's start: "
-      "entry:FUNCTION, exit:FUNCTION, time:TIME; behind a function a condition: 'exit:vfs_fsync "
-      "duration > 50ms'")("trigger-stop", value("WHEN"),
-                          "end likewise; time:TIME is after the begin")(
-      "explain",
+      "entry:FUNCTION, exit:FUNCTION, time:TIME; behind a function a condition: "
+      "'exit:vfs_fsync duration > 50ms'");
+  add("trigger-stop", value("WHEN"), "end likewise; time:TIME is after the begin");
+  add("explain",
       "with these: say in words what is recorded, and as which instruments; record nothing");
 }
 
@@ -159,15 +158,13 @@ Result<std::optional<KftPlan>> kft_plan_of(const Options& options) {
     if (statement != nullptr) {
       return usage(options.shown(statement) + ": not with --kft, whose file says such things");
     }
-    Result<KftPlan> plan = read_kft_plan(options.text("kft"));
-    if (!plan) return plan.error();
-    return std::optional(std::move(*plan));
+    auto plan = FKT_TRY(read_kft_plan(options.text("kft")));
+    return std::optional(std::move(plan));
   }
   if (statement == nullptr) return std::optional<KftPlan>();
-  const Result<Lines> lines = lines_of(options);
-  if (!lines) return lines.error();
-  Result<KftPlan> plan = plan_kft_text(lines->text, std::string(kPath));
-  if (!plan) return name_option(plan.error(), *lines);
+  const auto lines = FKT_TRY(lines_of(options));
+  Result<KftPlan> plan = plan_kft_text(lines.text, std::string(kPath));
+  if (!plan) return name_option(plan.error(), lines);
   return std::optional(std::move(*plan));
 }
 

@@ -83,9 +83,8 @@ Result<Output> Output::open(const OutputPlan& plan) {
   const bool exists = ::stat(plan.file.c_str(), &is) == 0;
   if (exists && S_ISBLK(is.st_mode)) return open_device(plan);
   if (exists && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode)) {
-    Result<UniqueFd> fd = open_stream(plan.file);
-    if (!fd) return fd.error();
-    return Output(plan.file, Kind::stream, std::move(*fd));
+    auto fd = FKT_TRY(open_stream(plan.file));
+    return Output(plan.file, Kind::stream, std::move(fd));
   }
   Result<Output> output = open_file(plan);
   if (output && plan.owner && ::fchown(output->fd(), plan.owner->uid, plan.owner->gid) != 0) {
@@ -95,9 +94,8 @@ Result<Output> Output::open(const OutputPlan& plan) {
 }
 
 Result<Output> Output::open_file(const OutputPlan& plan) {
-  Result<UniqueFd> fd = open_output_file(plan.file, plan.replace);
-  if (!fd) return fd.error();
-  return over(plan.file, std::move(*fd));
+  auto fd = FKT_TRY(open_output_file(plan.file, plan.replace));
+  return over(plan.file, std::move(fd));
 }
 
 Result<Output> Output::over(const std::string& name, UniqueFd file) {
@@ -120,11 +118,10 @@ Result<Output> Output::open_device(const OutputPlan& plan) {
     if (holds_fkt_file(fd.get())) {
       return Error{ErrorCode::io, name + ": there is a recording on it (--force overwrites it)"};
     }
-    const Result<std::string> contents = contents_of(fd.get(), name);
-    if (!contents) return contents.error();
-    if (!contents->empty()) {
+    const auto contents = FKT_TRY(contents_of(fd.get(), name));
+    if (!contents.empty()) {
       return Error{ErrorCode::io,
-                   name + ": there is " + *contents + " on it (--force overwrites it)"};
+                   name + ": there is " + contents + " on it (--force overwrites it)"};
     }
   }
   return Output(name, Kind::device, std::move(fd));
@@ -233,8 +230,7 @@ Status Output::drop_first_pages(std::uint64_t bytes, std::uint64_t rest) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return os_failure(name_, got < 0 ? errno : EIO);
     const std::string_view copied(part.data(), static_cast<std::size_t>(got));
-    const Status written = write_at(fd_.get(), as_bytes(copied), pages_offset_ + done, name_);
-    if (!written) return written;
+    FKT_TRY(write_at(fd_.get(), as_bytes(copied), pages_offset_ + done, name_));
     done += copied.size();
   }
   return Done{};

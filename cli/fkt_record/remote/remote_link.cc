@@ -32,15 +32,12 @@ std::string seconds_text(std::chrono::nanoseconds time) {
 }  // namespace
 
 Result<std::unique_ptr<RemoteLink>> RemoteLink::connect(Plan plan) {
-  const Result<remote::Nonce> nonce = remote::random_nonce();
-  if (!nonce) return nonce.error();
-  Result<Timer> timer = Timer::make(0, 0);
-  if (!timer) return timer.error();
+  FKT_TRY(remote::random_nonce());
+  auto timer = FKT_TRY(Timer::make(0, 0));
   std::unique_ptr<RemoteLink> link(new RemoteLink(std::move(plan)));
-  link->timer_ = std::move(*timer);
+  link->timer_ = std::move(timer);
   link->progress_ = Clock::now();
-  const Result<bool> open = link->move_until([&link] { return link->is_open(); }, -1);
-  if (!open) return open.error();
+  FKT_TRY(link->move_until([&link] { return link->is_open(); }, -1));
   link->first_ = false;
   return link;
 }

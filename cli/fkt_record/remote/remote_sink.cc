@@ -37,22 +37,17 @@ Result<remote::Token> choose_token(const ReceiverPlan& plan) {
 }  // namespace
 
 Result<std::unique_ptr<RemoteSink>> RemoteSink::connect(const ReceiverPlan& plan, int give_up) {
-  Result<remote::Token> token = choose_token(plan);
-  if (!token) return token.error();
-  Result<std::vector<remote::Endpoint>> endpoints = remote::resolve(plan.address);
-  if (!endpoints) return endpoints.error();
-  auto link = RemoteLink::connect({plan.name, std::move(*endpoints), std::move(*token),
-                                   plan.recording, plan.page_bytes, plan.wait,
-                                   [](std::string_view line) { cli::warn(line); }});
-  if (!link) return link.error();
-  return std::make_unique<RemoteSink>(std::move(*link),
-                                      Rules{plan.page_bytes, plan.limit, give_up});
+  auto token = FKT_TRY(choose_token(plan));
+  auto endpoints = FKT_TRY(remote::resolve(plan.address));
+  auto link = FKT_TRY(RemoteLink::connect({plan.name, std::move(endpoints), std::move(token),
+                                           plan.recording, plan.page_bytes, plan.wait,
+                                           [](std::string_view line) { cli::warn(line); }}));
+  return std::make_unique<RemoteSink>(std::move(link), Rules{plan.page_bytes, plan.limit, give_up});
 }
 
 Status RemoteSink::until(const std::function<bool()>& over) {
-  const Result<bool> moved = link_->move_until(over, rules_.give_up);
-  if (!moved) return moved.error();
-  if (*moved) return Done{};
+  const auto moved = FKT_TRY(link_->move_until(over, rules_.give_up));
+  if (moved) return Done{};
   return given_up();
 }
 

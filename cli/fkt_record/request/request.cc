@@ -41,10 +41,9 @@ using cli::usage;
 template <class Size>
 Status read_size(const Options& options, const char* name, const std::string& shown, Size& size) {
   if (!options.has(name)) return Done{};
-  const Result<std::uint64_t> read = cli::parse_size(shown, options.text(name));
-  if (!read) return read.error();
-  if (*read == 0) return usage(shown + ": 0 bytes leave no room for any event");
-  size = *read;
+  const auto read = FKT_TRY(cli::parse_size(shown, options.text(name)));
+  if (read == 0) return usage(shown + ": 0 bytes leave no room for any event");
+  size = read;
   return Done{};
 }
 
@@ -53,24 +52,21 @@ template <class Store>
 Status whole(const Options& options, const char* name, const char* shown, std::uint64_t least,
              std::uint64_t most, Store store) {
   if (!options.has(name)) return Done{};
-  const Result<std::uint64_t> number = cli::parse_whole(shown, options.text(name), least, most);
-  if (!number) return number.error();
-  store(*number);
+  const auto number = FKT_TRY(cli::parse_whole(shown, options.text(name), least, most));
+  store(number);
   return Done{};
 }
 
 Status read_numbers(const Options& options, Request& r) {
-  if (const Status size = read_size(options, "-s", "-s", r.size); !size) return size;
+  FKT_TRY(read_size(options, "-s", "-s", r.size));
   if (options.has("duration")) {
     const auto duration = cli::parse_duration("--duration", options.text("duration"));
     if (!duration) return duration.error();
     if (*duration == 0) return usage("--duration: must be more than nothing");
     r.duration_ns = *duration;
   }
-  const Status pow = whole(options, "-p", "-p", kLeastPow, kMostPow, [&r](std::uint64_t number) {
-    r.pow_pages = static_cast<std::uint32_t>(number);
-  });
-  if (!pow) return pow;
+  FKT_TRY(whole(options, "-p", "-p", kLeastPow, kMostPow,
+                [&r](std::uint64_t number) { r.pow_pages = static_cast<std::uint32_t>(number); }));
   return whole(options, "pid", "--pid", 1, FKT_PID_MASK, [&r](std::uint64_t number) {
     r.filter = FKT_FILTER_PROCESS;
     r.filter_pid = static_cast<std::int32_t>(number);
@@ -80,15 +76,13 @@ Status read_numbers(const Options& options, Request& r) {
 // Reads -k and --also.
 Status read_layers(const Options& options, Request& r) {
   if (options.has("-k")) {
-    Result<LayerChoice> layers = choose_layers("-k", options.text("-k"));
-    if (!layers) return layers.error();
-    r.mask = layers->mask;
-    r.layers.add(std::move(*layers));
+    auto layers = FKT_TRY(choose_layers("-k", options.text("-k")));
+    r.mask = layers.mask;
+    r.layers.add(std::move(layers));
   }
   if (options.has("also")) {
-    Result<LayerChoice> layers = choose_layers("--also", options.text("also"));
-    if (!layers) return layers.error();
-    r.layers.add(std::move(*layers));
+    auto layers = FKT_TRY(choose_layers("--also", options.text("also")));
+    r.layers.add(std::move(layers));
   }
   return Done{};
 }
@@ -118,10 +112,9 @@ std::uint32_t pow_for(std::uint64_t bytes) {
 
 // Reads the options that only the engine uring supports: --rotate, -z, --keep.
 Status read_files(const Options& options, Request& r) {
-  if (const Status size = read_size(options, "rotate", "--rotate", r.rotate); !size) return size;
-  const Status level = whole(options, "-z", "-z", kLeastGroupLevel, kMostGroupLevel,
-                             [&r](std::uint64_t number) { r.level = static_cast<int>(number); });
-  if (!level) return level;
+  FKT_TRY(read_size(options, "rotate", "--rotate", r.rotate));
+  FKT_TRY(whole(options, "-z", "-z", kLeastGroupLevel, kMostGroupLevel,
+                [&r](std::uint64_t number) { r.level = static_cast<int>(number); }));
   return whole(options, "keep", "--keep", 1, kMostKept,
                [&r](std::uint64_t number) { r.keep = static_cast<unsigned>(number); });
 }
@@ -147,22 +140,16 @@ Status check_files(const Options& options, Request& r) {
 // Reads how pages are written and what happens when a CPU has no free page.
 Status read_flow(const Options& options, Request& r) {
   if (options.has("drain")) {
-    const auto engine = parse_engine(options.text("drain"));
-    if (!engine) return engine.error();
-    r.engine = *engine;
+    r.engine = FKT_TRY(parse_engine(options.text("drain")));
   }
-  const Status sync = cli::read_duration(options, "sync", r.sync);
-  if (!sync) return sync;
+  FKT_TRY(cli::read_duration(options, "sync", r.sync));
   if (options.has("when-full")) {
-    const auto when_full = parse_when_full(options.text("when-full"));
-    if (!when_full) return when_full.error();
-    r.when_full = *when_full;
+    r.when_full = FKT_TRY(parse_when_full(options.text("when-full")));
   }
   if (!options.has("flight")) return Done{};
-  const Result<std::uint64_t> size = cli::parse_size("--flight", options.text("flight"));
-  if (!size) return size.error();
+  const auto size = FKT_TRY(cli::parse_size("--flight", options.text("flight")));
   r.when_full = Request::WhenFull::overwrite;
-  r.pow_pages = pow_for(*size);
+  r.pow_pages = pow_for(size);
   if (r.pow_pages == 0) return usage("--flight: at most 256M for each CPU");
   return Done{};
 }
@@ -210,20 +197,16 @@ Status check_layers(const Request& r) {
 
 // Reads the configuration that fkt.kft=... on the kernel's command line names.
 Result<std::optional<KftPlan>> read_boot_plan() {
-  const Result<std::string> path = boot_configuration();
-  if (!path) return path.error();
-  Result<KftPlan> plan = read_kft_plan(*path);
-  if (!plan) return plan.error();
-  return std::optional(std::move(*plan));
+  const auto path = FKT_TRY(boot_configuration());
+  auto plan = FKT_TRY(read_kft_plan(path));
+  return std::optional(std::move(plan));
 }
 
 // Sets what the plan has: instruments, begin, duration, limits, the rule for held calls. Error
 // (usage): --duration was given although the plan has a duration, or an instrument is not
 // supported.
 Status add_kft(KftPlan plan, Request& r) {
-  Result<std::vector<Instrument>> instruments = kft_instruments(plan);
-  if (!instruments) return instruments.error();
-  r.instruments = std::move(*instruments);
+  r.instruments = FKT_TRY(kft_instruments(plan));
   if (plan.lasts && r.duration_ns) {
     return usage("--duration: the configuration has a trigger stop time, which is the same");
   }
@@ -245,9 +228,8 @@ Status read_kft(const Options& options, Request& r) {
   if (options.has("flight") || options.has("when-full")) {
     return usage("--kft: the configuration says what happens when the buffer is full (overwrite)");
   }
-  const Result<std::optional<KftPlan>> asked = from_boot ? read_boot_plan() : kft_plan_of(options);
-  if (!asked) return asked.error();
-  const KftPlan* const plan = &**asked;
+  const auto asked = FKT_TRY(from_boot ? read_boot_plan() : kft_plan_of(options));
+  const KftPlan* const plan = &*asked;
   if (!options.has("-k")) r.mask = 1ULL << FKT_L_PROCESS;
   if (plan->overwrites && plan->most_calls && !options.has("-p")) {
     // All calls may happen on one CPU, so the ring of each CPU must have room for them.
@@ -276,13 +258,11 @@ Status read_keep(const Options& options, Request& r) {
 }
 
 Status read_instruments(const Options& options, Request& r) {
-  const Status keep = read_keep(options, r);
-  if (!keep) return keep;
+  FKT_TRY(read_keep(options, r));
   for (const std::string& text : options.texts("instrument")) {
     Result<Instrument> instrument = Instrument::parse(text);
     if (!instrument) return usage("-i \"" + text + "\": " + instrument.error().message);
-    const Status good = check_instrument(*instrument);
-    if (!good) return good;
+    FKT_TRY(check_instrument(*instrument));
     r.instruments.push_back(std::move(*instrument));
   }
   const auto sees_returns = [](const Instrument& instrument) {
@@ -308,8 +288,7 @@ Status read_remote(const Options& options, Request& r) {
     return usage(std::string(r.level ? "-z" : "--rotate") + ": not with -f tcp://HOST:PORT");
   }
   if (options.has("token-file")) r.token_file = options.text("token-file");
-  const Result<remote::Address> address = r.address();
-  if (!address) return address.error();
+  FKT_TRY(r.address());
   return cli::read_duration(options, "wait", r.wait);
 }
 
@@ -392,9 +371,7 @@ Status read_functions(const Options& options, Request& r) {
   rules.inside = options.texts("-F");
   rules.outside = options.texts("-N");
   if (!options.has("-t")) return Done{};
-  const Result<std::uint64_t> least = cli::parse_duration("-t", options.text("-t"));
-  if (!least) return least.error();
-  rules.least_ns = *least;
+  rules.least_ns = FKT_TRY(cli::parse_duration("-t", options.text("-t")));
   return Done{};
 }
 
@@ -501,11 +478,10 @@ Result<Request> request_of(const Options& options) {
 
 Result<std::string> explanation(const Options& options) {
   if (!has_kft(options)) return usage("--explain: only with --kft, or -F, --mintime, ...");
-  const Result<Request> request = request_of(options);
-  if (!request) return request.error();
+  const auto request = FKT_TRY(request_of(options));
   const std::string layers = options.has("-k") ? options.text("-k") : "process";
   return explain_kft(
-      {*request->kft, layers, request->instruments, request->keep_children, request->duration_ns});
+      {*request.kft, layers, request.instruments, request.keep_children, request.duration_ns});
 }
 
 // Returns the text of an option that prints something instead of recording; nothing: none is given.

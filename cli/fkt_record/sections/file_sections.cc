@@ -182,9 +182,8 @@ Result<Sections> sections_before(const Beginning& b) {
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
       .add(FKT_SEC_TASKS, b.tasks.lines());
   // The clocks are read last, so that they are as close to the start as possible.
-  const Result<fkt_clocks> clocks = b.clocks();
-  if (!clocks) return clocks.error();
-  adder.add(FKT_SEC_CLOCKS, clocks_json(b.asked.clock, *clocks));
+  const auto clocks = FKT_TRY(b.clocks());
+  adder.add(FKT_SEC_CLOCKS, clocks_json(b.asked.clock, clocks));
   if (!adder.status()) return adder.status().error();
   return sections;
 }
@@ -203,15 +202,12 @@ fkt_clocks clocks_when(const fkt_clocks& read, std::uint64_t clock) {
 }
 
 Result<Sections> clocks_of_start(const Device& device, fkt_clock_source clock) {
-  const Result<fkt_status> status = device.status();
-  if (!status) return status.error();
-  const Result<fkt_clocks> clocks = device.clocks(clock);
-  if (!clocks) return clocks.error();
+  const auto status = FKT_TRY(device.status());
+  const auto clocks = FKT_TRY(device.clocks(clock));
   // They are read shortly after the start.
-  const fkt_clocks then = clocks_when(*clocks, status->start_clock);
+  const fkt_clocks then = clocks_when(clocks, status.start_clock);
   Sections sections;
-  const Status added = sections.add(FKT_SEC_CLOCKS, clocks_json(clock, then));
-  if (!added) return added.error();
+  FKT_TRY(sections.add(FKT_SEC_CLOCKS, clocks_json(clock, then)));
   return sections;
 }
 

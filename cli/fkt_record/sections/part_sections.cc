@@ -110,8 +110,7 @@ Status PartHeads::prepare() {
 
 Result<std::string> PartHeads::head(unsigned number, const PartCpus& before) {
   if (!prepared_) {
-    const Status made = prepare();
-    if (!made) return made.error();
+    FKT_TRY(prepare());
   }
   Prepared next = std::move(*prepared_);
   prepared_.reset();
@@ -170,11 +169,9 @@ Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::
 
 Result<Sections> part_tail(const Device& device, fkt_clock_source clock, const PartFile& part,
                            const std::string& tasks, std::string definitions) {
-  const Result<fkt_status> status = device.status();
-  if (!status) return status.error();
-  const Result<fkt_clocks> now = device.clocks(clock);
-  if (!now) return now.error();
-  PartEnd end{.status = *status, .now = *now, .definitions = std::move(definitions)};
+  const auto status = FKT_TRY(device.status());
+  const auto now = FKT_TRY(device.clocks(clock));
+  PartEnd end{.status = status, .now = now, .definitions = std::move(definitions)};
   // The recording may stop long after this file's last page, so this file ends with its last page.
   end.status.stop_clock = 0;
   return part_tail(end, part, tasks);

@@ -24,23 +24,20 @@ void tell_contradictions(const KernelSymbols& symbols) {
 
 Result<std::string> encoded(const KernelSymbols& symbols) {
   Sections sections;
-  const Status added = sections.add(FKT_SEC_SYMBOLS, symbols.to_lines());
-  if (!added) return added.error();
+  FKT_TRY(sections.add(FKT_SEC_SYMBOLS, symbols.to_lines()));
   return sections.bytes();
 }
 
 Result<KernelSymbols> read_kallsyms() {
-  Result<std::string> text = read_file("/proc/kallsyms");
-  if (!text) return text.error();
-  return parse_kallsyms(std::move(*text));
+  auto text = FKT_TRY(read_file("/proc/kallsyms"));
+  return parse_kallsyms(std::move(text));
 }
 
 // The symbols of a section that is_whole() (lib/record/symbol_cache.cc).
 Result<KernelSymbols> decoded(std::string_view sections) {
   const SectionList list = walk_sections(as_bytes(sections), 0, sections.size());
-  const Result<Payload> payload = Payload::read(list.sections.front());
-  if (!payload) return payload.error();
-  return parse_symbol_lines(std::string(payload->text()));
+  const auto payload = FKT_TRY(Payload::read(list.sections.front()));
+  return parse_symbol_lines(std::string(payload.text()));
 }
 
 void tell_count(const KernelSymbols& symbols) {
@@ -89,10 +86,8 @@ Result<std::string> SymbolReader::section(const SymbolPlan& plan) {
 
 Result<std::string> SymbolReader::section_with_map(const SymbolPlan& plan) {
   KernelSymbols symbols = this->symbols() ? *this->symbols() : parse_kallsyms("");
-  Result<std::string> map = read_file(plan.system_map);
-  if (!map) return map.error();
-  const Status merged = merge_system_map(symbols, plan.system_map, std::move(*map));
-  if (!merged) return merged.error();
+  auto map = FKT_TRY(read_file(plan.system_map));
+  FKT_TRY(merge_system_map(symbols, plan.system_map, std::move(map)));
   tell_contradictions(symbols);
   if (plan.verbose) {
     cli::warn(plan.system_map + ": " + cli::with_commas(symbols.added) +

@@ -20,11 +20,10 @@ bool proc_is_ours() {
 }  // namespace
 
 Result<TaskList> TaskList::of(const Device& device) {
-  const Result<fkt_status> status = device.status();
-  if (!status) return status.error();
-  const bool own_only = !(status->flags & FKT_STATUS_ALL);
+  const auto status = FKT_TRY(device.status());
+  const bool own_only = !(status.flags & FKT_STATUS_ALL);
   Numbers numbers = Numbers::equal;
-  if (status->flags & FKT_STATUS_PID_NAMESPACE) numbers = Numbers::translated;
+  if (status.flags & FKT_STATUS_PID_NAMESPACE) numbers = Numbers::translated;
   if (!proc_is_ours()) numbers = Numbers::unknown;
   return TaskList(device.fd(), numbers, own_only);
 }

@@ -78,11 +78,10 @@ Result<FetchStream::Moved> FetchStream::move() {
 
 Status FetchStream::move_rest(int give_up) {
   for (;;) {
-    const Result<Moved> moved = move();
-    if (!moved) return moved.error();
-    if (*moved == Moved::end) return Done{};
-    if (*moved == Moved::closed) return os_failure(name_, EPIPE);
-    if (*moved == Moved::some) continue;
+    const auto moved = FKT_TRY(move());
+    if (moved == Moved::end) return Done{};
+    if (moved == Moved::closed) return os_failure(name_, EPIPE);
+    if (moved == Moved::some) continue;
     pollfd fds[] = {{device_, device_events(), 0}, {out_, out_events(), 0}, {give_up, POLLIN, 0}};
     ::poll(fds, std::size(fds), -1);
     if (fds[2].revents) {

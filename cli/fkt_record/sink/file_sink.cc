@@ -51,19 +51,17 @@ fkt_page_header header_of(const LentPage& page) {
 
 Result<std::unique_ptr<FileSink>> FileSink::make(Output& output, const FileSinkRules& rules,
                                                  PartSource* parts) {
-  Result<AsyncWriter> writer = AsyncWriter::make(kWritesAtOnce, rules.use);
-  if (!writer) return writer.error();
+  auto writer = FKT_TRY(AsyncWriter::make(kWritesAtOnce, rules.use));
   std::unique_ptr<PagePacker> packer;
   if (rules.level) {
     const std::uint64_t most = std::min<std::uint64_t>(rules.ring_bytes / kRingShare, kGroupBytes);
-    auto started = PagePacker::start(*rules.level, packing_threads(), rules.part.page_bytes, most);
-    if (!started) return started.error();
-    packer = std::move(*started);
+    auto started =
+        FKT_TRY(PagePacker::start(*rules.level, packing_threads(), rules.part.page_bytes, most));
+    packer = std::move(started);
   }
-  Result<Timer> timer = Timer::make(0, 0);
-  if (!timer) return timer.error();
+  auto timer = FKT_TRY(Timer::make(0, 0));
   return std::unique_ptr<FileSink>(
-      new FileSink(output, rules, parts, std::move(*writer), std::move(packer), std::move(*timer)));
+      new FileSink(output, rules, parts, std::move(writer), std::move(packer), std::move(timer)));
 }
 
 std::string FileSink::how() const {
@@ -75,11 +73,9 @@ std::string FileSink::how() const {
 }
 
 Status FileSink::write_head(const std::string& head) {
-  const Status written = output_->write_head(head);
-  if (!written) return written;
-  Result<std::unique_ptr<PartFile>> part = PartFile::open(*output_, rules_.part);
-  if (!part) return part.error();
-  parts_.push_back(std::move(*part));
+  FKT_TRY(output_->write_head(head));
+  auto part = FKT_TRY(PartFile::open(*output_, rules_.part));
+  parts_.push_back(std::move(part));
   return Done{};
 }
 

@@ -26,12 +26,11 @@ constexpr int kMaxPollWait = 500;  // ms
 
 Result<std::unique_ptr<LentDrain>> LentDrain::start(int device, std::uint32_t page_bytes,
                                                     PageSink& sink, GivenUp given_up) {
-  Result<LentPages> pages = LentPages::map(device, page_bytes);
-  if (!pages) return pages.error();
+  auto pages = FKT_TRY(LentPages::map(device, page_bytes));
   Events events{make_event_fd(), make_event_fd(), make_event_fd(), make_event_fd()};
   if (!events.wake || !events.ended || !events.taken || !events.done) return os_failure("eventfd");
   return std::unique_ptr<LentDrain>(
-      new LentDrain(device, std::move(*pages), sink, given_up, std::move(events)));
+      new LentDrain(device, std::move(pages), sink, given_up, std::move(events)));
 }
 
 LentDrain::LentDrain(int device, LentPages pages, PageSink& sink, GivenUp given_up, Events events)
@@ -107,20 +106,18 @@ Status LentDrain::take() {
     if (sink_end_ && unwritten_is_gone_) over_ = true;
     if (!over_) taken = last_ ? take_rest() : take_some(room());
     if (!taken) return taken;
-    const Result<bool> some = put(room());
-    if (!some) return some.error();
-    if (!*some) return Done{};
+    const auto some = FKT_TRY(put(room()));
+    if (!some) return Done{};
   }
 }
 
 Status LentDrain::take_some(std::size_t room) {
   if (room == 0) return Done{};
   numbers_.resize(room);
-  const Result<LentPages::Taken> taken = pages_.take(numbers_);
-  if (!taken) return taken.error();
-  numbers_.resize(taken->count);
+  const auto taken = FKT_TRY(pages_.take(numbers_));
+  numbers_.resize(taken.count);
   waiting_.insert(waiting_.end(), numbers_.begin(), numbers_.end());
-  over_ = taken->over;
+  over_ = taken.over;
   return Done{};
 }
 
@@ -131,8 +128,7 @@ Status LentDrain::take_rest() {
   for (int round = 0; round < kLastRounds && !over_; round++) {
     if (round > 0) ::usleep(kLastPause);
     do {
-      const Status taken = take_some(kPagesAtOnce);
-      if (!taken) return taken;
+      FKT_TRY(take_some(kPagesAtOnce));
     } while (!over_ && numbers_.size() == kPagesAtOnce);
   }
   over_ = true;

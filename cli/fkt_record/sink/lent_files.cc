@@ -27,12 +27,8 @@ Result<std::unique_ptr<LentFiles>> LentFiles::make(const Device& device, const T
     files->rules_.part.file_limit = plan.rotate - reserve;
     files->make_rotation(plan, head);
   }
-  Result<std::unique_ptr<FileSink>> sink =
-      FileSink::make(first, files->rules_, files->rotation_.get());
-  if (!sink) return sink.error();
-  files->sink_ = std::move(*sink);
-  const Status written = files->sink_->write_head(head);
-  if (!written) return written.error();
+  files->sink_ = FKT_TRY(FileSink::make(first, files->rules_, files->rotation_.get()));
+  FKT_TRY(files->sink_->write_head(head));
   return files;
 }
 

@@ -35,8 +35,7 @@ Result<LentPages::Taken> LentPages::take(std::span<std::uint32_t> room) {
   fkt_lend lend{};
   lend.pages = reinterpret_cast<std::uintptr_t>(room.data());
   lend.count = static_cast<std::uint32_t>(room.size());
-  const Status taken = lend_call(device_, FKT_TAKE, lend);
-  if (!taken) return taken.error();
+  FKT_TRY(lend_call(device_, FKT_TAKE, lend));
   return Taken{lend.count, (lend.flags & FKT_LEND_OVER) != 0};
 }
 

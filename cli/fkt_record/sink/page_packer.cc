@@ -37,9 +37,8 @@ Result<std::unique_ptr<PagePacker>> PagePacker::start(int level, unsigned thread
                                                       std::uint64_t group_bytes) {
   std::vector<GroupPacker> packers;
   for (unsigned i = 0; i < threads; i++) {
-    Result<GroupPacker> packer = GroupPacker::make(level);
-    if (!packer) return packer.error();
-    packers.push_back(std::move(*packer));
+    auto packer = FKT_TRY(GroupPacker::make(level));
+    packers.push_back(std::move(packer));
   }
   UniqueFd event = make_event_fd();
   if (!event) return os_failure("eventfd");

@@ -89,21 +89,18 @@ Result<std::unique_ptr<PartFile>> Rotation::next(const PartFile& before) {
   }
   const unsigned number = before.number() + 1;
   closing_.wait();
-  const Result<std::string> head = makers_.head(number, base);
-  if (!head) return head.error();
+  const auto head = FKT_TRY(makers_.head(number, base));
   // The previous file is not finished yet; removing the oldest now keeps the number of files within
   // the limit.
   remove_oldest(before.number());
-  Result<Output> output =
-      Output::open(plan_.output.with_file(part_name(plan_.output.file, number)));
-  if (!output) return output.error();
-  const Status written = output->write_head(*head);
+  auto output = FKT_TRY(Output::open(plan_.output.with_file(part_name(plan_.output.file, number))));
+  const Status written = output.write_head(head);
   if (!written) {
-    output->discard();
+    output.discard();
     return written.error();
   }
-  now_writing(*output);
-  return PartFile::open(std::move(*output), plan_.part, number, base);
+  now_writing(output);
+  return PartFile::open(std::move(output), plan_.part, number, base);
 }
 
 void Rotation::now_writing(const Output& output) {

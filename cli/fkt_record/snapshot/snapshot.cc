@@ -70,8 +70,7 @@ void Snapshot::run() {
 
 // Pages may leave before the head is made, so that events recorded meanwhile overwrite nothing.
 Status Snapshot::write() {
-  const Status leaves = rules_.device.flight(FKT_FLIGHT_LEAVE);
-  if (!leaves) return leaves;
+  FKT_TRY(rules_.device.flight(FKT_FLIGHT_LEAVE));
   Result<std::unique_ptr<FileSink>> sink = make_sink();
   const Status written = sink ? write_pages(**sink) : sink.error();
   // Fails if the recording has ended meanwhile; then all pages are written anyway.
@@ -83,20 +82,15 @@ Status Snapshot::write() {
 Result<std::unique_ptr<FileSink>> Snapshot::make_sink() {
   FileSinkRules rules = rules_.sink;
   const PartRules& part = rules.part;
-  const Result<std::uint64_t> room =
-      job_.output.room(part.reserve, part.reserve_per_page, part.page_bytes);
-  if (!room) return room.error();
-  if (*room < rules.ring_bytes) {
+  const auto room = FKT_TRY(job_.output.room(part.reserve, part.reserve_per_page, part.page_bytes));
+  if (room < rules.ring_bytes) {
     return Error{ErrorCode::io, job_.output.name() + ": no space for the " +
                                     cli::bytes_text(rules.ring_bytes) + " that the recorder keeps"};
   }
-  rules.part.limit = *room;
-  const Result<std::string> head = rules_.heads.head(job_.number, job_.before);
-  if (!head) return head.error();
-  Result<std::unique_ptr<FileSink>> sink = FileSink::make(job_.output, rules, nullptr);
-  if (!sink) return sink;
-  const Status begun = (*sink)->write_head(*head);
-  if (!begun) return begun.error();
+  rules.part.limit = room;
+  const auto head = FKT_TRY(rules_.heads.head(job_.number, job_.before));
+  auto sink = FKT_TRY(FileSink::make(job_.output, rules, nullptr));
+  FKT_TRY(sink->write_head(head));
   return sink;
 }
 
@@ -118,8 +112,7 @@ Status Snapshot::write_pages(FileSink& sink) {
   }
   if (!end) return end.error();
   end_clock_ = end->clock;
-  const Status written = write_tail(sink, *end);
-  if (!written) return written;
+  FKT_TRY(write_tail(sink, *end));
   const SinkStatus& ended = (*drain)->sink_end();
   if (!ended) return Done{};
   const std::string why = ended->reason == FKT_STOP_LIMIT ? "no space left on device, but a reserve"
@@ -132,29 +125,23 @@ Status Snapshot::write_pages(FileSink& sink) {
 
 // Events that were recorded and are not in this file: overwritten, or taken by earlier snapshots.
 Result<PartCpus> Snapshot::gone() const {
-  const Result<fkt_status> status = rules_.device.status();
-  if (!status) return status.error();
+  const auto status = FKT_TRY(rules_.device.status());
   PartCpus gone = job_.before;
-  for (std::uint32_t cpu = 0; cpu < status->cpus; cpu++) {
-    const Result<fkt_cpu_status> one = rules_.device.cpu_status(cpu);
-    if (!one) return one.error();
-    gone[cpu].events += one->overwritten;
+  for (std::uint32_t cpu = 0; cpu < status.cpus; cpu++) {
+    const auto one = FKT_TRY(rules_.device.cpu_status(cpu));
+    gone[cpu].events += one.overwritten;
   }
   return gone;
 }
 
 Status Snapshot::write_tail(FileSink& sink, const fkt_clocks& now) {
-  const Result<fkt_status> status = rules_.device.status();
-  if (!status) return status.error();
-  Result<PartCpus> before = gone();
-  if (!before) return before.error();
-  PartEnd end{
-      *status, now, "snapshot", job_.because, std::move(*before), rules_.heads.definitions()};
+  const auto status = FKT_TRY(rules_.device.status());
+  auto before = FKT_TRY(gone());
+  PartEnd end{status, now, "snapshot", job_.because, std::move(before), rules_.heads.definitions()};
   end.status.stop_clock = now.clock;
-  const Result<Sections> tail = part_tail(end, *sink.part(), rules_.heads.tasks_until_now());
-  if (!tail) return tail.error();
+  const auto tail = FKT_TRY(part_tail(end, *sink.part(), rules_.heads.tasks_until_now()));
   line_ = told(*sink.part(), now);
-  return sink.write_tail(*tail);
+  return sink.write_tail(tail);
 }
 
 // Makes the line "FILE: 12,345 events of 1.234 s, 1.2 MB, 0 lost".

@@ -32,19 +32,16 @@ void Snapshots::prepare() {
 
 Status Snapshots::start(Output output, std::chrono::nanoseconds after, std::string because) {
   preparing_.wait();
-  Result<std::unique_ptr<Snapshot>> snapshot =
-      Snapshot::start(rules_, {std::move(output), after, ++number_, left_, std::move(because)});
-  if (!snapshot) return snapshot.error();
-  running_ = std::move(*snapshot);
+  running_ = FKT_TRY(
+      Snapshot::start(rules_, {std::move(output), after, ++number_, left_, std::move(because)}));
   return Done{};
 }
 
 Status Snapshots::start_asked(const SnapshotAsk& ask, UniqueFd file) {
   if (is_over_) return Error{ErrorCode::io, "the recording has ended"};
   if (running_) return Error{ErrorCode::io, "the recorder is busy with another snapshot"};
-  Result<Output> output = Output::over(ask.name, std::move(file));
-  if (!output) return output.error();
-  return start(std::move(*output), std::chrono::nanoseconds(ask.after_ns));
+  auto output = FKT_TRY(Output::over(ask.name, std::move(file)));
+  return start(std::move(output), std::chrono::nanoseconds(ask.after_ns));
 }
 
 void Snapshots::asked(const SnapshotAsk& ask, UniqueFd file, UniqueFd connection) {
@@ -64,10 +61,9 @@ Status Snapshots::start_own(const std::string& because) {
   do {
     own.file = fmt::format("{}.snap-{}", plan_.output.file, ++own_);
   } while (::access(own.file.c_str(), F_OK) == 0);
-  Result<Output> output = Output::open(own);
-  if (!output) return output.error();
-  if (!output->is_file()) return Error{ErrorCode::io, own.file + " is no regular file"};
-  return start(std::move(*output), plan_.after, because);
+  auto output = FKT_TRY(Output::open(own));
+  if (!output.is_file()) return Error{ErrorCode::io, own.file + " is no regular file"};
+  return start(std::move(output), plan_.after, because);
 }
 
 void Snapshots::asked_by_signal() {

@@ -12,15 +12,13 @@ Error cannot(const Output& output, fkt_engine_id engine, const std::string& why)
 }
 
 Result<DrainPlan> through_page_cache(const Output& output, fkt_engine_id engine, const char* why) {
-  Result<UniqueFd> pages = output.open_for_pages(Output::Access::cached);
-  if (!pages) return pages.error();
-  return DrainPlan{engine, std::move(*pages), why};
+  auto pages = FKT_TRY(output.open_for_pages(Output::Access::cached));
+  return DrainPlan{engine, std::move(pages), why};
 }
 
 Result<DrainPlan> directly(const Output& output, const char* why) {
-  Result<UniqueFd> pages = output.open_for_pages(Output::Access::direct);
-  if (!pages) return pages.error();
-  return DrainPlan{FKT_ENGINE_DIRECT, std::move(*pages), why};
+  auto pages = FKT_TRY(output.open_for_pages(Output::Access::direct));
+  return DrainPlan{FKT_ENGINE_DIRECT, std::move(pages), why};
 }
 
 Result<DrainPlan> best_drain(const Output& output) {

@@ -34,10 +34,9 @@ StartArguments::StartArguments(const StartPlan& plan) {
 }
 
 Status StartArguments::set_condition(const Expression& when, double ticks_per_second) {
-  const Result<fkt_condition> made =
-      compile_condition(when, {start_.mask, ticks_per_second, most_thread_numbers()});
-  if (!made) return made.error();
-  when_ = std::make_unique<fkt_condition>(*made);
+  const auto made =
+      FKT_TRY(compile_condition(when, {start_.mask, ticks_per_second, most_thread_numbers()}));
+  when_ = std::make_unique<fkt_condition>(made);
   start_.condition = reinterpret_cast<std::uintptr_t>(when_.get());
   return Done{};
 }

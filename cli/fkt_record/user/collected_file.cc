@@ -15,20 +15,16 @@ CollectedFile::CollectedFile(const Plan& plan, Output output)
     : rules_(plan.rules), output_(std::move(output)), clock_(plan.clock) {}
 
 Result<std::unique_ptr<CollectedFile>> CollectedFile::prepare(const Plan& plan) {
-  Result<Output> output = Output::open(plan.output);
-  if (!output) return output.error();
-  std::unique_ptr<CollectedFile> made(new CollectedFile(plan, std::move(*output)));
+  auto output = FKT_TRY(Output::open(plan.output));
+  std::unique_ptr<CollectedFile> made(new CollectedFile(plan, std::move(output)));
   std::uint64_t limit = plan.limit;
   if (limit == 0) {
-    const auto room = made->output_.room(tail_reserve(1), kTailBytesPerPage, plan.rules.page_bytes);
-    if (!room) return room.error();
-    limit = *room;
+    const auto room =
+        FKT_TRY(made->output_.room(tail_reserve(1), kTailBytesPerPage, plan.rules.page_bytes));
+    limit = room;
   }
   made->file_ = std::make_unique<PageFile>(made->output_, limit);
-  Result<std::unique_ptr<Collector>> collector =
-      Collector::open(plan.rules, made->clock_, *made->file_);
-  if (!collector) return collector.error();
-  made->collector_ = std::move(*collector);
+  made->collector_ = FKT_TRY(Collector::open(plan.rules, made->clock_, *made->file_));
   return made;
 }
 
@@ -47,16 +43,14 @@ fkt_status CollectedFile::status_before() const {
 
 Status CollectedFile::write_head(const Asked& asked, const TaskList& tasks,
                                  const std::optional<User>& user, pid_t workload) {
-  const Result<std::string> none = no_symbols();
-  if (!none) return none.error();
+  const auto none = FKT_TRY(no_symbols());
   const fkt_status status = status_before();
-  const Result<Sections> sections =
-      sections_before({asked, status, [this] { return Result<fkt_clocks>(clock_.read()); }, tasks,
-                       *none, user, workload, false, ""});
-  if (!sections) return sections.error();
-  clocks_at_ = sizeof(fkt_file_header) + sections->next_offset();
-  head_ = file_head(rules_.recording, rules_.page_bytes, *sections, FKT_FILE_VERSION_PAGES,
-                    pages_behind(sections->bytes().size() + kClocksBytes));
+  const auto sections =
+      FKT_TRY(sections_before({asked, status, [this] { return Result<fkt_clocks>(clock_.read()); },
+                               tasks, none, user, workload, false, ""}));
+  clocks_at_ = sizeof(fkt_file_header) + sections.next_offset();
+  head_ = file_head(rules_.recording, rules_.page_bytes, sections, FKT_FILE_VERSION_PAGES,
+                    pages_behind(sections.bytes().size() + kClocksBytes));
   return output_.write_head(head_, clocks_at_);
 }
 
@@ -64,22 +58,19 @@ Result<Sections> CollectedFile::clocks_section() const {
   fkt_clocks clocks = start_;
   clocks.khz = clock_.read().khz;
   Sections sections;
-  const Status added = sections.add(FKT_SEC_CLOCKS, clocks_json(clock_.source(), clocks));
-  if (!added) return added.error();
+  FKT_TRY(sections.add(FKT_SEC_CLOCKS, clocks_json(clock_.source(), clocks)));
   return sections;
 }
 
 Status CollectedFile::write_clocks() {
-  const Result<Sections> clocks = clocks_section();
-  if (!clocks) return clocks.error();
-  head_.replace(clocks_at_, clocks->bytes().size(), clocks->bytes());
+  const auto clocks = FKT_TRY(clocks_section());
+  head_.replace(clocks_at_, clocks.bytes().size(), clocks.bytes());
   return output_.finish_head(head_, clocks_at_);
 }
 
 Status CollectedFile::start(const fkt_clocks& start) {
   start_ = start;
-  const Status written = write_clocks();
-  if (!written) return written;
+  FKT_TRY(write_clocks());
   return collector_->start(start_.clock);
 }
 
@@ -103,27 +94,25 @@ fkt_status CollectedFile::status(std::uint64_t stop_clock) const {
 
 Status CollectedFile::finish(End end) {
   // What was measured over the whole time is more exact than what was at the start.
-  const Status clocks = write_clocks();
-  if (!clocks) return clocks;
+  FKT_TRY(write_clocks());
   const CpuStates cpus = collector_->cpus();
   const TaskList list = TaskList::all();
   const std::optional<HitResults> no_hits;
-  const Result<Sections> tail = sections_after({.end = end.clocks,
-                                                .cpus = cpus,
-                                                .task_list = list,
-                                                .status = end.status,
-                                                .mask = end.mask,
-                                                .workload_status = end.workload_status,
-                                                .descendants = std::move(end.descendants),
-                                                .index = file_->index(),
-                                                .groups = {},
-                                                .before = {},
-                                                .snapshots = {},
-                                                .tasks = collector_->tasks().lines(list.lines()),
-                                                .definitions = definitions(),
-                                                .hits = no_hits});
-  if (!tail) return tail.error();
-  return output_.write_tail(output_.pages_offset() + file_->bytes(), *tail);
+  const auto tail = FKT_TRY(sections_after({.end = end.clocks,
+                                            .cpus = cpus,
+                                            .task_list = list,
+                                            .status = end.status,
+                                            .mask = end.mask,
+                                            .workload_status = end.workload_status,
+                                            .descendants = std::move(end.descendants),
+                                            .index = file_->index(),
+                                            .groups = {},
+                                            .before = {},
+                                            .snapshots = {},
+                                            .tasks = collector_->tasks().lines(list.lines()),
+                                            .definitions = definitions(),
+                                            .hits = no_hits}));
+  return output_.write_tail(output_.pages_offset() + file_->bytes(), tail);
 }
 
 void CollectedFile::discard() {

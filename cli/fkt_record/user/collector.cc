@@ -117,15 +117,14 @@ Result<std::unique_ptr<Collector>> Collector::open(const CollectorRules& rules,
   std::unique_ptr<Collector> made(
       new Collector(rules, clock, file, std::move(ask), std::move(ended)));
   Collector* const self = made.get();
-  Result<RingSocket> socket = RingSocket::open(
+  auto socket = FKT_TRY(RingSocket::open(
       rules.user,
       {[self](pid_t tgid, const RingSocket::Thread& asking) { return self->attach(tgid, asking); },
        [self](std::string_view text) { return self->define(text); },
        [self](const RingSocket::Asker& asker, const fkt_user_func& function) {
          return self->number(asker, function);
-       }});
-  if (!socket) return socket.error();
-  made->socket_.emplace(std::move(*socket));
+       }}));
+  made->socket_.emplace(std::move(socket));
   return made;
 }
 
@@ -228,19 +227,16 @@ Result<UniqueFd> Collector::attach(pid_t tgid, const RingSocket::Thread& asking)
 }
 
 Result<fkt_user_answer> Collector::define(std::string_view text) {
-  const Result<EventNumbers::Number> number = numbers_.of(text);
-  if (!number) return number.error();
-  tell(number->lines);
-  return fkt_user_answer{FKT_USER_MAGIC, 1, number->number, number->plain};
+  const auto number = FKT_TRY(numbers_.of(text));
+  tell(number.lines);
+  return fkt_user_answer{FKT_USER_MAGIC, 1, number.number, number.plain};
 }
 
 Result<fkt_user_answer> Collector::number(const RingSocket::Asker& asker,
                                           const fkt_user_func& function) {
-  const Result<ProgramFunctions::Number> number =
-      functions_.of(asker.tgid, asker.trusted, function);
-  if (!number) return number.error();
-  tell(number->lines);
-  return fkt_user_answer{FKT_USER_MAGIC, 1, number->number, number->rules};
+  const auto number = FKT_TRY(functions_.of(asker.tgid, asker.trusted, function));
+  tell(number.lines);
+  return fkt_user_answer{FKT_USER_MAGIC, 1, number.number, number.rules};
 }
 
 // Writes the lines that are new into the recording. What readers take for a CPU is idle behind

@@ -34,9 +34,8 @@ Result<std::string> function_library_entry() {
 
 Status add_function_library(bool wanted, std::vector<std::string>& environment) {
   if (!wanted) return Done{};
-  const Result<std::string> entry = function_library_entry();
-  if (!entry) return entry.error();
-  environment.push_back(*entry);
+  const auto entry = FKT_TRY(function_library_entry());
+  environment.push_back(entry);
   return Done{};
 }
 

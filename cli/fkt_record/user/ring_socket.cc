@@ -57,10 +57,9 @@ UniqueFd listen_at(const sockaddr_un& at, std::size_t path_bytes) {
 }  // namespace
 
 Result<RingSocket> RingSocket::open(uid_t user, Answers answers) {
-  const Result<std::string> token = random_token();
-  if (!token) return token.error();
+  const auto token = FKT_TRY(random_token());
   // Not in $TMPDIR, which may be a folder that programs of other users do not reach.
-  const std::string name = "/tmp/fkt-user-" + *token;
+  const std::string name = "/tmp/fkt-user-" + token;
   sockaddr_un at{};
   at.sun_family = AF_UNIX;
   std::memcpy(at.sun_path + 1, name.data(), name.size());

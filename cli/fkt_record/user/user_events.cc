@@ -66,9 +66,8 @@ void add(fkt_status& status, CpuStates& cpus, const PageJoiner& joiner, const Pa
 Result<std::unique_ptr<UserEvents>> UserEvents::prepare(CollectedFile::Plan plan) {
   // Beside the recording: that is where its user wants such amounts to be.
   plan.output = plan.output.with_file(programs_file(plan.output.file));
-  Result<std::unique_ptr<CollectedFile>> file = CollectedFile::prepare(plan);
-  if (!file) return file.error();
-  return std::unique_ptr<UserEvents>(new UserEvents(std::move(*file)));
+  auto file = FKT_TRY(CollectedFile::prepare(plan));
+  return std::unique_ptr<UserEvents>(new UserEvents(std::move(file)));
 }
 
 Status UserEvents::write_head(const Asked& asked, const TaskList& tasks,
@@ -111,12 +110,10 @@ Status UserEvents::join_pages(Output& output, std::vector<fkt_index_entry>& inde
     if (!kernel) return kernel.error();
     const auto user = MappedPages::open(file_->output(), recording, page_bytes, file_->index());
     if (!user) return user.error();
-    const Status done = joiner.join((*kernel)->pages(), (*user)->pages());
-    if (!done) return done;
+    FKT_TRY(joiner.join((*kernel)->pages(), (*user)->pages()));
     if (joined.error() != 0) return os_failure(output.name(), joined.error());
   }
-  const Status moved = output.drop_first_pages(before, joined.bytes());
-  if (!moved) return moved;
+  FKT_TRY(output.drop_first_pages(before, joined.bytes()));
   without_place_ = joiner.without_place();
   add(status, cpus, joiner, joined);
   index = joined.index();

@@ -139,18 +139,16 @@ Program find_program(const std::string& command) {
 }
 
 Result<Workload> Workload::prepare(const WorkloadPlan& plan) {
-  Result<std::array<UniqueFd, 2>> go = make_pipe();
-  if (!go) return go.error();
-  Result<std::array<UniqueFd, 2>> failure = make_pipe();
-  if (!failure) return failure.error();
+  auto go = FKT_TRY(make_pipe());
+  auto failure = FKT_TRY(make_pipe());
   const Child child(plan);
   const pid_t pid = ::fork();
   if (pid < 0) return os_failure("fork");
   if (pid == 0) {
-    (*go)[1].reset();
-    child.run((*go)[0].get(), (*failure)[1].get());
+    go[1].reset();
+    child.run(go[0].get(), failure[1].get());
   }
-  return Workload(pid, std::move((*go)[1]), std::move((*failure)[0]), plan.command.front());
+  return Workload(pid, std::move(go[1]), std::move(failure[0]), plan.command.front());
 }
 
 std::optional<NotRun> Workload::start() {
