@@ -3,7 +3,10 @@
 #ifndef FKT_CALLS_ROOM_H
 #define FKT_CALLS_ROOM_H
 
+#include <linux/percpu.h>
 #include <linux/types.h>
+
+DECLARE_PER_CPU(unsigned long, fkt_room_from);
 
 void fkt_room_init(void);
 bool fkt_room_on_stack(unsigned int words);

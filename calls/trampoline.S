@@ -33,6 +33,7 @@
 #include <asm/percpu.h>
 #include <asm/unwind_hints.h>
 
+#include "../module/compat.h"
 #include "frames.h"
 
 /* objtool makes a static call of a call only if the key is among this file's symbols (calls.c defines it). */
@@ -185,32 +186,50 @@
 #define ROOM_BITS (THREAD_SIZE - THREAD_SIZE / FKT_CALLS_STACK_SHARE)
 
 /*
- * At the begin of an entry that does not call C code: goes on to the body, untraced, if the stack is nearly used up. On
- * stacks of interrupts and exceptions, which are not aligned, this is seen in one of four pages only: frames of these
- * kinds are small, and their calls not nested as deep there.
+ * At the begin of an entry that does not call C code: goes on to the body, untraced, if the stack is nearly used up.
+ * Stacks of interrupts and exceptions are not aligned to their size: there, has_room() is always asked if `exact` is 1;
+ * otherwise in one of four pages only, which is enough for the smallest frames (docs/decisions.md).
  */
-.macro NEED_ROOM
+.macro NEED_ROOM exact
 	testl	$ROOM_BITS, %esp
+	.if \exact
+	jz	.Lask\@
+	testl	$FKT_CALLS_INTERRUPT_BITS, PER_CPU_VAR(FKT_PREEMPT_COUNT)
+	jz	.Lroom\@
+.Lask\@:
+	.else
 	jnz	.Lroom\@
+	.endif
 	call	has_room
+	testb	%r10b, %r10b
 	jnz	.Lroom\@
 	RET
 .Lroom\@:
 .endm
 
-/* Returns with the zero flag cleared if a frame may be put on the stack. Changes r10 and r11. */
+/*
+ * Returns in r10b whether a frame may be put on the stack; not in a flag, which a return may change where the kernel
+ * counts the depth of calls. Changes r10 and r11. It knows of one stack that there is room from fkt_room_from
+ * on, and asks C code about others.
+ */
 SYM_CODE_START_LOCAL(has_room)
 	UNWIND_HINT_FUNC
+	movq	%rsp, %r11
+	subq	PER_CPU_VAR(fkt_room_from), %r11
+	cmpq	$ROOM_BITS, %r11
+	setb	%r10b
+	jb	.Lknown
 	pushq	%rax
 	CALLER_AT 16
 	PUSH_ARGUMENTS
 	CALLER_AT 64
 	movq	64(%rsp), %rdi
 	call	fkt_calls_has_room
-	testb	%al, %al
+	movl	%eax, %r10d
 	POP_ARGUMENTS
 	popq	%rax
 	CALLER_AT 8
+.Lknown:
 	RET
 SYM_CODE_END(has_room)
 
@@ -222,13 +241,13 @@ SYM_CODE_END(has_room)
 SYM_CODE_START(fkt_calls_share\suffix)
 	UNWIND_HINT_FUNC
 	ENDBR
-	NEED_ROOM
+	NEED_ROOM \task
 	CALL_THROUGH fkt_calls_return\suffix, (FKT_CALLS_TASK_BYTES*\task), \task, 1
 SYM_CODE_END(fkt_calls_share\suffix)
 SYM_CODE_START(fkt_calls_enter\suffix)
 	UNWIND_HINT_FUNC
 	ENDBR
-	NEED_ROOM
+	NEED_ROOM \task
 	CALL_THROUGH fkt_calls_return\suffix, (FKT_CALLS_TASK_BYTES*\task), \task
 SYM_INNER_LABEL(fkt_calls_return\suffix, SYM_L_GLOBAL)
 	CALLER_AT (24+FKT_CALLS_TASK_BYTES*\task)
@@ -285,14 +304,14 @@ SYM_CODE_END(fkt_calls_enter\suffix)
 SYM_CODE_START(fkt_calls_share_arguments)
 	UNWIND_HINT_FUNC
 	ENDBR
-	NEED_ROOM
+	NEED_ROOM 1
 	PUSH_ARGUMENTS
 	CALL_THROUGH fkt_calls_return_arguments, ARGUMENT_BYTES, 0, 1, 24(%rsp)
 SYM_CODE_END(fkt_calls_share_arguments)
 SYM_CODE_START(fkt_calls_enter_arguments)
 	UNWIND_HINT_FUNC
 	ENDBR
-	NEED_ROOM
+	NEED_ROOM 1
 	PUSH_ARGUMENTS
 	/* The third one is behind the time and the first two. */
 	CALL_THROUGH fkt_calls_return_arguments, ARGUMENT_BYTES, 0, 0, 24(%rsp)

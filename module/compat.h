@@ -7,6 +7,17 @@
 #ifndef FKT_COMPAT_H
 #define FKT_COMPAT_H
 
+#include "kernel_has"
+
+/* The per-CPU word of preempt_count(), for assembly. 6.2 to 6.14 have it in a structure. */
+#ifdef FKT_HAS_PCPU_HOT
+#define FKT_PREEMPT_COUNT (pcpu_hot + 8)
+#else
+#define FKT_PREEMPT_COUNT __preempt_count
+#endif
+
+#ifndef __ASSEMBLER__
+
 #include <linux/cgroup.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
@@ -15,9 +26,12 @@
 #include <linux/pagemap.h>
 #include <linux/syscore_ops.h>
 #include <linux/uprobes.h>
+#include <asm/preempt.h>
 #include <asm/unistd.h>
 
-#include "kernel_has"
+#ifdef FKT_HAS_PCPU_HOT
+static_assert(offsetof(struct pcpu_hot, preempt_count) == 8);
+#endif
 
 /*
  * Freeze protection of an asynchronous write to a regular file: held from the submission to the
@@ -241,5 +255,7 @@ static inline bool fkt_fault_in(unsigned long address)
 	mmap_read_unlock(mm);
 	return got == 1;
 }
+
+#endif /* !__ASSEMBLER__ */
 
 #endif /* FKT_COMPAT_H */

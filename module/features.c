@@ -31,3 +31,4 @@ FEATURE(SYMBOLS_OF_MODULE, module_kallsyms_on_each_symbol(A(const char *), NULL,
 FEATURE(UPROBE_REGISTER, uprobe_unregister_nosync(uprobe_register(NULL, 0, 0, NULL), NULL); uprobe_unregister_sync())
 FEATURE(GUP_WITHOUT_VMAS, get_user_pages(0, 1, 0, A(struct page **)))
 FEATURE(SYSCORE_DATA, register_syscore(A(struct syscore *)); unregister_syscore(A(struct syscore *)))
+FEATURE(PCPU_HOT, (void)pcpu_hot.preempt_count)

@@ -20,6 +20,8 @@ __u64 fkt_calls_period, fkt_calls_off, fkt_calls_depth;
 __u64 fkt_calls_begun, fkt_calls_returned, fkt_calls_too_short;
 __u64 fkt_calls_shortest[16];
 __u64 fkt_calls_held_shortest = ~0ULL;
+__u64 fkt_room_from;
+int __preempt_count;
 char __SCK__fkt_calls_record, __SCK__fkt_calls_record_arguments;
 bool fkt_calls_has_room() {
   return true;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces a function that calls itself, for tests/vm/cases/deep_stack, in a kind of frame (calls/frames.h) that is
- * given.
- * Writing to the parameter `run` calls it in a task, a softirq, a hard interrupt and an NMI. The parameter `counts`
- * then
- * shows a line for each of them, "WHERE CALLS TRACED MISSED WRONG": how often the function was called, how many of
- * these
- * calls were recorded, how many missed because the stack was nearly used up, and how many results were wrong.
+ * Traces functions that call themselves, for tests/vm/cases/deep_stack, in a kind of frame (calls/frames.h) that is
+ * given. Writing to the parameter `run` calls them in a task, a softirq, a hard interrupt and an NMI. The parameter
+ * `counts` then shows a line for each of them, "WHERE CALLS TRACED MISSED WRONG": how often the functions were called,
+ * how many of these calls were recorded, how many missed because the stack was nearly used up, and how many results were
+ * wrong.
  *
- *   insmod deep.ko frame=3 levels=60; echo 1 >/sys/module/deep/parameters/run
+ *   insmod deep.ko frame=3 levels=60 share=85; echo 1 >/sys/module/deep/parameters/run
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -16,6 +14,7 @@
 #include <linux/bottom_half.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/sched/task_stack.h>
@@ -28,7 +27,10 @@ static unsigned int frame;
 module_param(frame, uint, 0444);
 static unsigned int levels = 60; /* that it calls itself, with 64 bytes of its own */
 module_param(levels, uint, 0444);
-/* Percent of the task's stack that the function with nothing of its own uses up by itself; 0: it is not called. */
+/*
+ * Percent of each stack that the function with nothing of its own would use up, if every frame fitted; 0: it is not
+ * called.
+ */
 static unsigned int share;
 module_param(share, uint, 0444);
 
@@ -85,26 +87,42 @@ static void notrace run(unsigned int more)
 	counts[here].wrong += descend(more) != sum_to(more);
 }
 
-static void notrace run_barely(void)
+/* Levels of which the cost is measured: few, so that their frames fit on every stack. */
+#define FIRST_LEVELS 5
+
+/* left: of the stack. Interrupts, which would need much more of it, stay out. */
+static void notrace run_barely(unsigned long left)
 {
-	const unsigned long left = current_stack_pointer - (unsigned long)task_stack_page(current);
+	const enum where here = where();
+	unsigned long flags;
 	unsigned int more;
 
-	/* How much a call of it takes. */
-	descend_barely(100);
-	more = left * share / 100 * 100 / (current_stack_pointer - lowest);
-	counts[IN_TASK].calls += 101 + more + 1;
-	counts[IN_TASK].wrong += descend_barely(more) != sum_to(more);
+	if (!share)
+		return;
+	local_irq_save(flags);
+	descend_barely(FIRST_LEVELS);
+	more = left * share / 100 * (FIRST_LEVELS + 1) / (current_stack_pointer - lowest);
+	counts[here].calls += FIRST_LEVELS + 1 + more + 1;
+	counts[here].wrong += descend_barely(more) != sum_to(more);
+	local_irq_restore(flags);
+}
+
+/* What is left of a stack of so many bytes, if it was switched to just now. */
+static unsigned long notrace left_of(unsigned long bytes)
+{
+	return bytes - (PAGE_ALIGN(current_stack_pointer) - current_stack_pointer);
 }
 
 static void on_softirq(struct tasklet_struct *unused)
 {
 	run(levels);
+	run_barely(left_of(IRQ_STACK_SIZE));
 }
 
 static void on_irq(struct irq_work *unused)
 {
 	run(levels);
+	run_barely(left_of(IRQ_STACK_SIZE));
 }
 
 static bool is_nmi_sent;
@@ -116,6 +134,7 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	is_nmi_sent = false;
 	run(levels / 3);
+	run_barely(left_of(EXCEPTION_STKSZ));
 	return NMI_HANDLED;
 }
 
@@ -125,6 +144,7 @@ static struct irq_work work = IRQ_WORK_INIT_HARD(on_irq);
 static void run_all(void)
 {
 	run(levels);
+	run_barely(current_stack_pointer - (unsigned long)task_stack_page(current));
 	/* When bottom halves are enabled again the softirq runs on its own stack. */
 	local_bh_disable();
 	tasklet_schedule(&tasklet);
@@ -136,8 +156,6 @@ static void run_all(void)
 	apic->send_IPI_self(NMI_VECTOR);
 	while (READ_ONCE(is_nmi_sent))
 		cpu_relax();
-	if (share)
-		run_barely();
 }
 
 /* ---- what fkt_calls calls ---- */
