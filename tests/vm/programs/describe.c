@@ -2,14 +2,12 @@
 // describe MODULE.ko FUNCTION=ARGUMENTS...: writes a description of these functions (BTF), all of
 // whose arguments and results are unsigned longs, into the section .BTF of a kernel module, for the
 // kernel that runs here.
-#include <elf.h>
 #include <err.h>
-#include <fcntl.h>
-#include <linux/btf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "kernel_types.h"
 
 #define FUNCTIONS_MOST 16
 
@@ -18,57 +16,13 @@ struct base {
   unsigned types, names;
 };
 
-static char* read_file(const char* path, size_t* bytes) {
-  const int file = open(path, O_RDONLY);
-  size_t room = 1 << 20, n = 0;
-  char* data = malloc(room);
-  ssize_t got;
-  if (file < 0 || !data) err(1, "%s", path);
-  while ((got = read(file, data + n, room - n)) > 0) {
-    n += (size_t)got;
-    if (n == room && !(data = realloc(data, room *= 2))) err(1, "%s", path);
-  }
-  if (got < 0) err(1, "%s", path);
-  close(file);
-  *bytes = n;
-  return data;
-}
-
-static size_t bytes_behind(const struct btf_type* type) {
-  const unsigned n = BTF_INFO_VLEN(type->info);
-  switch (BTF_INFO_KIND(type->info)) {
-    case BTF_KIND_INT:
-      return sizeof(__u32);
-    case BTF_KIND_ARRAY:
-      return sizeof(struct btf_array);
-    case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION:
-      return n * sizeof(struct btf_member);
-    case BTF_KIND_ENUM:
-      return n * sizeof(struct btf_enum);
-    case BTF_KIND_FUNC_PROTO:
-      return n * sizeof(struct btf_param);
-    case BTF_KIND_VAR:
-      return sizeof(struct btf_var);
-    case BTF_KIND_DATASEC:
-      return n * sizeof(struct btf_var_secinfo);
-    case 17:
-      return sizeof(__u32);  // DECL_TAG
-    case 19:
-      return n * 3 * sizeof(__u32);  // ENUM64
-    default:
-      return 0;
-  }
-}
-
 static struct base kernel_base(void) {
-  size_t bytes;
-  char* const data = read_file("/sys/kernel/btf/vmlinux", &bytes);
+  char* const data = read_kernel_types();
   const struct btf_header* const head = (const void*)data;
-  const char* at = data + head->hdr_len + head->type_off;
-  const char* const end = at + head->type_len;
+  const struct btf_type* type = (const void*)(data + head->hdr_len + head->type_off);
+  const void* const end = (const char*)type + head->type_len;
   struct base base = {1, head->str_len};
-  for (; at < end; base.types++) at += sizeof(struct btf_type) + bytes_behind((const void*)at);
+  for (; (const void*)type < end; base.types++) type = next_type(type);
   free(data);
   return base;
 }

@@ -5,14 +5,14 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
-#include <linux/btf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "kernel_types.h"
 
 static void die(const char *what)
 {
@@ -20,66 +20,17 @@ static void die(const char *what)
 	exit(1);
 }
 
-static char *read_types(void)
-{
-	const int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY);
-	size_t size = 0, room = 1 << 25;
-	char *types = malloc(room);
-	ssize_t n = 1;
-
-	if (fd < 0 || !types)
-		die("/sys/kernel/btf/vmlinux");
-	while (n > 0 && size < room) {
-		n = read(fd, types + size, room - size);
-		size += n > 0 ? (size_t)n : 0;
-	}
-	if (n)
-		die("reading /sys/kernel/btf/vmlinux");
-	close(fd);
-	return types;
-}
-
-/* Bytes behind the head of a type. */
-static size_t more(const struct btf_type *type)
-{
-	const size_t n = BTF_INFO_VLEN(type->info);
-
-	switch (BTF_INFO_KIND(type->info)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
-		return 4;
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return n * sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return n * sizeof(struct btf_enum);
-	case BTF_KIND_FUNC_PROTO:
-		return n * sizeof(struct btf_param);
-	case BTF_KIND_DATASEC:
-		return n * sizeof(struct btf_var_secinfo);
-	case BTF_KIND_ENUM64:
-		return n * sizeof(struct btf_enum64);
-	}
-	return 0;
-}
-
 static __u32 id_of(const char *types, const char *function)
 {
 	const struct btf_header *h = (const void *)types;
 	const char *const names = types + h->hdr_len + h->str_off;
-	const char *at = types + h->hdr_len + h->type_off;
-	const char *const end = at + h->type_len;
+	const struct btf_type *type = (const void *)(types + h->hdr_len + h->type_off);
+	const void *const end = (const char *)type + h->type_len;
 	__u32 id;
 
-	for (id = 1; at < end; id++) {
-		const struct btf_type *type = (const void *)at;
-
+	for (id = 1; (const void *)type < end; id++, type = next_type(type)) {
 		if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC && !strcmp(names + type->name_off, function))
 			return id;
-		at += sizeof(*type) + more(type);
 	}
 	errno = ENOENT;
 	die(function);
@@ -141,7 +92,7 @@ int main(int argc, char **argv)
 		fputs("usage: fentry FUNCTION\n", stderr);
 		return 2;
 	}
-	types = read_types();
+	types = read_kernel_types();
 	program = load(id_of(types, argv[1]));
 	free(types);
 	attach(program);
