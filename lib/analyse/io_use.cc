@@ -16,6 +16,8 @@ using IoWhat = IoUse::What;
 constexpr std::uint64_t kPeek = 0x2, kErrorQueue = 0x2000;  // MSG_PEEK, MSG_ERRQUEUE
 constexpr std::size_t kMostInner = 16;  // calls that one call is known to have made
 constexpr std::uint64_t kClosed = 7;    // TCP_CLOSE
+// The tables of names that instruments' numbers are keys of.
+constexpr std::string_view kFunction = "function", kTracepoint = "tracepoint";
 
 constexpr std::string_view kWhatNames[] = {"read",       "write",      "open",  "sync",    "fault",
                                            "read ahead", "write back", "flush", "discard", "other",
@@ -149,40 +151,38 @@ void IoUse::Sums::add(std::uint64_t duration) {
 
 // What is asked for at one moment and done at another, by whichever task.
 struct IoUse::KnownPoint {
-  bool is_entry = false;  // of a function; otherwise a tracepoint
-  std::string_view name;
+  std::string_view name;  // of a tracepoint, or "FUNCTION:entry"
   Table table;
   Point point;
 };
 
 void IoUse::find_sources() {
   constexpr KnownPoint kPoints[] = {
-      {false, "block_bio_queue", Table::disks, {Step::queue}},
-      {false, "block_rq_issue", Table::disks, {Step::issue}},
-      {false, "block_rq_requeue", Table::disks, {Step::requeue}},
-      {false, "block_rq_complete", Table::disks, {Step::complete}},
-      {true, "aio_read", Table::files, {Step::ask, What::read}},
-      {true, "aio_write", Table::files, {Step::ask, What::write}},
-      {true, "aio_complete_rw", Table::files, {Step::answer}},
-      {true, "io_read", Table::files, {Step::ask, What::read}},
-      {true, "io_write", Table::files, {Step::ask, What::write}},
-      {false, "io_uring_complete", Table::files, {Step::answer}},
-      {false, "inet_sock_set_state", Table::sockets, {Step::release}},
+      {"block_bio_queue", Table::disks, {Step::queue}},
+      {"block_rq_issue", Table::disks, {Step::issue}},
+      {"block_rq_requeue", Table::disks, {Step::requeue}},
+      {"block_rq_complete", Table::disks, {Step::complete}},
+      {"aio_read:entry", Table::files, {Step::ask, What::read}},
+      {"aio_write:entry", Table::files, {Step::ask, What::write}},
+      {"aio_complete_rw:entry", Table::files, {Step::answer}},
+      {"io_read:entry", Table::files, {Step::ask, What::read}},
+      {"io_write:entry", Table::files, {Step::ask, What::write}},
+      {"io_uring_complete", Table::files, {Step::answer}},
+      {"inet_sock_set_state", Table::sockets, {Step::state}},
   };
   for (const EventType& type : info_.catalogue.events()) {
     const Field* const key = type.field(FieldUse::key);
     const Catalogue::NameTable* const names = key ? info_.catalogue.names(*key) : nullptr;
-    if (names == nullptr) continue;
+    if (names == nullptr || (key->names != kFunction && key->names != kTracepoint)) continue;
+    const bool is_function = key->names == kFunction;
     for (const auto& [number, name] : *names) {
       const auto* const call = std::ranges::find(kIoCalls, name, &KnownCall::function);
-      if (key->names == "function" && call != std::end(kIoCalls) && call->table == table_) {
+      if (is_function && call != std::end(kIoCalls) && call->table == table_) {
         calls_.insert_or_assign(number, Call{call->what, call->protocol});
       }
       const auto* const point = std::ranges::find(kPoints, name, &KnownPoint::name);
       if (point == std::end(kPoints) || point->table != table_) continue;
-      if (key->names == (point->is_entry ? "function" : "tracepoint")) {
-        (point->is_entry ? entries_ : points_).insert_or_assign(number, point->point);
-      }
+      (is_function ? entries_ : points_).insert_or_assign(number, point->point);
     }
   }
 }
@@ -197,15 +197,14 @@ void IoUse::add(const Event& event, const Analysis::Found& place) {
   const EventType* const type = info_.catalogue.find(event.id);
   if (event.id == FKT_E_NAME && type != nullptr) return names_.add(event, *type);
   const Field* const key = type != nullptr ? type->field(FieldUse::key) : nullptr;
-  if (key == nullptr || key->type != FieldType::named || place.task == kNoTask) return;
+  if (key == nullptr || place.task == kNoTask) return;
+  const bool is_function = key->names == kFunction;
+  if (!is_function && key->names != kTracepoint) return;
   const std::uint64_t number = EventType::value(*key, event).value_or(0);
   if (type->made_of == 0) {
-    const auto& points = key->names == "tracepoint" ? points_ : entries_;
+    const auto& points = is_function ? entries_ : points_;
     const auto point = points.find(number);
-    if (point != points.end() &&
-        type->name == (&points == &points_ ? "tracepoint" : "function_entry")) {
-      add_point(event, *type, point->second, place.task);
-    }
+    if (point != points.end()) add_point(event, *type, point->second, place.task);
   } else if (type->role == Role::end && place.step.closed && place.shown) {
     const auto call = calls_.find(number);
     if (call != calls_.end()) add_call(event, *type, call->second, place);
@@ -247,8 +246,9 @@ IoUse::Object IoUse::object_of(const EventType& type, const Event& event,
   object.own_port = static_cast<std::uint16_t>(value_of(type, event, "sport"));
   object.port = static_cast<std::uint16_t>(value_of(type, event, "dport"));
   object.address = static_cast<std::uint32_t>(value_of(type, event, "daddr"));
-  // Of a socket of version 6, daddr is its address if that is one of version 4, else a number
-  // without meaning; of one of version 4, daddr6 is 0, or the same in another form.
+  // The other end of an IPv6 socket stands in daddr6; if it is an IPv4 address, as ::ffff:a.b.c.d.
+  // daddr of such a socket can be anything. The other end of an IPv4 socket stands in daddr, and
+  // daddr6 is 0 or the same address as ::ffff:a.b.c.d.
   const Ip6Address address6 = address6_of(type, event, "daddr6");
   if (is_mapped(address6)) {
     object.address = mapped_address(address6);
@@ -266,8 +266,9 @@ IoUse::Object IoUse::object_of(const EventType& type, const Event& event,
   return object;
 }
 
-// Of calls in each other that do the same with the same object, the outermost counts. It ends last,
-// so what ended lately waits to be counted.
+// A traced function may call another one that moves the same bytes of the same object: then the
+// outer one alone counts. It ends after the inner one, so a thread's last calls are kept for a
+// while before they are counted.
 void IoUse::add_call(const Event& event, const EventType& type, const Call& call,
                      const Analysis::Found& place) {
   const std::uint64_t flags = value_of(type, event, "flags");
@@ -324,7 +325,9 @@ void IoUse::add_point(const Event& event, const EventType& type, const Point& po
       return ask(event, type, point.what, task);
     case Step::answer:
       return answer(event, type);
-    case Step::release:  // the socket may be another one, in the same place
+    case Step::state:
+      // A socket leaves the state "closed" when it begins a new connection. The kernel may have
+      // freed the old one and given its address to this one.
       if (value_of(type, event, "oldstate") == kClosed) {
         connections_.erase(value_of(type, event, "sk"));
       }
@@ -332,9 +335,9 @@ void IoUse::add_point(const Event& event, const EventType& type, const Point& po
   }
 }
 
-// Returns who asked for the first part of these sectors for which it is known, and
-// forgets all askers of parts of them. A request that does not read or write sectors, such as a
-// SCSI command of a program, has the sector 2^64 - 1.
+// A request consists of the bios of one or more tasks. Returns the task whose bio has the lowest of
+// these sectors, if any is known, and forgets all bios in them. A request that does not read or
+// write sectors, such as a SCSI command of a program, has the sector 2^64 - 1.
 IoUse::Asker IoUse::take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes) {
   const auto first = askers_.lower_bound(std::pair(device, sector));
   const auto behind = askers_.lower_bound(
@@ -372,7 +375,8 @@ void IoUse::complete(const Event& event, const EventType& type) {
   requests_.erase(found);
 }
 
-// A request that is asked for again, by a worker because it would have to wait, is the same one.
+// io_uring calls io_read() or io_write() a second time, in a worker thread, if the first call would
+// have had to wait. Both are one request of the task that made the first.
 void IoUse::ask(const Event& event, const EventType& type, What what, TaskIndex task) {
   const bool selected = is_selected(event, task);
   const Object object = object_of(type, event, {});
@@ -392,7 +396,7 @@ void IoUse::answer(const Event& event, const EventType& type) {
   requests_.erase(found);
 }
 
-// A request is shown if the selection has one of its events, as one of the task that asked.
+// Counts a request for the task that asked, if one of the request's events is selected.
 void IoUse::add_request(const Event& event, const Request& request, bool failed) {
   if (!analysis_.in_window(event)) return;
   if (!request.selected && !is_selected(event, request.task)) return;

@@ -76,8 +76,9 @@ class IoUse {
     TaskIndex process = kNoTask;  // its leader if that is known, else the thread
     Object object;
     What what = What::other;
-    // It was done on behalf of a call of the same kind that has a row of its own: what an overlay
-    // reads of the file below it. The bytes are those of the other row.
+    // These bytes stand in another row, too: an overlay reads its file by reading the file below
+    // it. The row of the overlay's file has them without `below`, that of the file below has them
+    // here.
     bool below = false;
     Sums sums;
   };
@@ -102,8 +103,10 @@ class IoUse {
   static std::string name(What what, bool below);
 
  private:
-  // What happens to a request, or the bio of one, or a socket, when a place is hit.
-  enum class Step : std::uint8_t { queue, issue, requeue, complete, ask, answer, release };
+  // What a tracepoint, or the entry of a function, tells: of a bio (queue), of a request to a disk
+  // (issue, requeue, complete), of a request of libaio or io_uring (ask, answer), of a socket
+  // (state).
+  enum class Step : std::uint8_t { queue, issue, requeue, complete, ask, answer, state };
   struct Call {
     What what = What::other;
     std::string_view protocol;
@@ -160,7 +163,7 @@ class IoUse {
   std::unordered_map<std::uint64_t, Call> calls_;     // by number of the function
   std::unordered_map<std::uint64_t, Point> points_;   // by number of the tracepoint
   std::unordered_map<std::uint64_t, Point> entries_;  // by number of the function
-  // The last calls of a thread, which may have been made by one that ends later.
+  // The last calls of each thread; a function that called them may not have ended yet.
   std::unordered_map<TaskIndex, std::deque<Done>> done_;
   std::unordered_map<std::uint64_t, Object> connections_;  // of TCP, by the socket's address
   std::map<Key, Sums> sums_;

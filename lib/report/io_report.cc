@@ -100,13 +100,13 @@ TableOf<IoRow> io_table(std::span<const IoRow> rows, const IoReport& report) {
 
 // What the layers have no events of; man fkt_print tells more.
 constexpr std::string_view kNotSeen[] = {
-    "Not seen: requests of libaio and io_uring (--disks has what they bring to disks), what "
-    "mmap(2) "
-    "reads and writes (only its faults are), what splice(2), vmsplice(2) and tee(2) move between a "
-    "program and pipes, copies that a file system makes by itself (clones).\n",
+    "Not seen: what mmap(2) reads and writes (only its faults are), what splice(2), vmsplice(2) "
+    "and "
+    "tee(2) move between a program and pipes, copies that a file system makes by itself (clones), "
+    "io_uring's multishot reads.\n",
     "",
-    "Not seen: sockets that are neither TCP, UDP nor Unix (raw, packet, netlink, MPTCP, TLS in the "
-    "kernel), what is spliced out of a socket, what a Unix SOCK_SEQPACKET socket receives.\n"};
+    "Not seen: sockets that are neither TCP, MPTCP, UDP nor Unix (raw, packet, netlink, SCTP, "
+    "vsock), TCP_ZEROCOPY_RECEIVE, sockets with a BPF program's map.\n"};
 
 }  // namespace
 

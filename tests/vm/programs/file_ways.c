@@ -9,16 +9,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <linux/fuse.h>
 #include <linux/io_uring.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DATA (64 << 10)
@@ -58,36 +61,41 @@ static void say(const char *file, const char *what, const char *count, long byte
 
 /* ---- the system calls that read or write one piece ---- */
 
-enum { PLAIN, AT, VECTOR, VECTOR_AT };
+enum way { READ, PREAD, READV, PREADV2, WRITE, PWRITE, WRITEV, PWRITEV2 };
 
-static void read_by(const char *name, int how, int flags, long bytes)
+static long moved_by(enum way way, int fd, long bytes)
 {
-	int fd = opened(name, O_RDONLY | flags, bytes);
 	struct iovec parts[] = { { data, 1000 }, { data + 1000, bytes - 1000 } };
 
-	if (preparing)
-		return;
-	check(how == PLAIN  ? read(fd, data, bytes) :
-	      how == AT	    ? pread(fd, data, bytes, 0) :
-	      how == VECTOR ? readv(fd, parts, 2) :
-			      preadv2(fd, parts, 2, 0, 0),
-	      bytes, name);
-	say(name, "read", "1", bytes);
+	switch (way) {
+	case READ:
+		return read(fd, data, bytes);
+	case PREAD:
+		return pread(fd, data, bytes, 0);
+	case READV:
+		return readv(fd, parts, 2);
+	case PREADV2:
+		return preadv2(fd, parts, 2, 0, 0);
+	case WRITE:
+		return write(fd, data, bytes);
+	case PWRITE:
+		return pwrite(fd, data, bytes, 0);
+	case WRITEV:
+		return writev(fd, parts, 2);
+	default:
+		return pwritev2(fd, parts, 2, 0, 0);
+	}
 }
 
-static void write_by(const char *name, int how, int flags, long bytes)
+static void by_call(const char *name, enum way way, int flags, long bytes)
 {
-	int fd = opened(name, O_WRONLY | flags, 0);
-	struct iovec parts[] = { { data, 1000 }, { data + 1000, bytes - 1000 } };
+	int is_write = way >= WRITE;
+	int fd = opened(name, (is_write ? O_WRONLY : O_RDONLY) | flags, is_write ? 0 : bytes);
 
 	if (preparing)
 		return;
-	check(how == PLAIN  ? write(fd, data, bytes) :
-	      how == AT	    ? pwrite(fd, data, bytes, 0) :
-	      how == VECTOR ? writev(fd, parts, 2) :
-			      pwritev2(fd, parts, 2, 0, 0),
-	      bytes, name);
-	say(name, "write", "1", bytes);
+	check(moved_by(way, fd, bytes), bytes, name);
+	say(name, is_write ? "write" : "read", "1", bytes);
 }
 
 /* What mmap(2) reads and writes is seen as faults alone. */
@@ -162,7 +170,7 @@ static void aio(const char *name, int is_write, int flags, long bytes)
 	check(syscall(SYS_io_getevents, ctx, 1, 1, &done, NULL), 1, "io_getevents");
 	check(done.res, bytes, name);
 	check(syscall(SYS_io_destroy, ctx), 0, "io_destroy");
-	say(name, is_write ? "write" : "read", "0", 0); /* not seen */
+	say(name, is_write ? "write" : "read", "1", bytes);
 }
 
 /* ---- io_uring ---- */
@@ -237,10 +245,119 @@ static void uring(const char *name, int op, int sqe_flags, int setup, int flags,
 		sqe.addr = sqe.len = 0;
 	check(uring_do(&u, &sqe), op == IORING_OP_FSYNC ? 0 : bytes, name);
 	close(u.fd);
-	if (op == IORING_OP_FSYNC)
-		say(name, "sync", "1", 0);
-	else
-		say(name, is_write ? "write" : "read", "0", 0); /* not seen */
+	say(name, op == IORING_OP_FSYNC ? "sync" : is_write ? "write" : "read", "1",
+	    op == IORING_OP_FSYNC ? 0 : bytes);
+}
+
+/* ---- a file of a file system in user space, whose server is a child of this program ---- */
+
+#define FUSE_BYTES 10017
+
+static struct fuse_attr fuse_attr_of(uint64_t node)
+{
+	struct fuse_attr attr = {
+		.ino = node,
+		.size = node == FUSE_ROOT_ID ? 0 : FUSE_BYTES,
+		.mode = node == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0600,
+		.nlink = 1,
+	};
+
+	return attr;
+}
+
+struct fuse_answer {
+	struct fuse_out_header head;
+	union {
+		struct fuse_init_out init;
+		struct fuse_entry_out entry;
+		struct fuse_attr_out attr;
+		struct fuse_open_out open;
+		struct fuse_write_out write;
+		char data[DATA];
+	};
+};
+
+/* Sets the answer, which is 0 before, and returns the bytes behind its head. */
+static size_t fuse_serve_one(const struct fuse_in_header *asked, struct fuse_answer *answer)
+{
+	const struct fuse_read_in *piece = (const void *)(asked + 1); /* fuse_write_in begins alike */
+
+	switch (asked->opcode) {
+	case FUSE_INIT:
+		answer->init.major = FUSE_KERNEL_VERSION;
+		answer->init.minor = FUSE_KERNEL_MINOR_VERSION;
+		answer->init.max_write = DATA;
+		return sizeof(answer->init);
+	case FUSE_LOOKUP: /* each name is that of the one file */
+		answer->entry.nodeid = FUSE_ROOT_ID + 1;
+		answer->entry.attr = fuse_attr_of(FUSE_ROOT_ID + 1);
+		return sizeof(answer->entry);
+	case FUSE_GETATTR:
+		answer->attr.attr = fuse_attr_of(asked->nodeid);
+		return sizeof(answer->attr);
+	case FUSE_OPEN:
+		return sizeof(answer->open);
+	case FUSE_READ:
+		return piece->offset >= FUSE_BYTES ?		     0 :
+		       piece->offset + piece->size > FUSE_BYTES ? FUSE_BYTES - piece->offset :
+								     piece->size;
+	case FUSE_WRITE:
+		answer->write.size = piece->size;
+		return sizeof(answer->write);
+	case FUSE_FLUSH:
+	case FUSE_FSYNC:
+	case FUSE_RELEASE:
+		return 0;
+	default:
+		answer->head.error = -ENOSYS;
+		return 0;
+	}
+}
+
+/* Ends when the file system is unmounted. */
+static void fuse_serve(int device)
+{
+	static struct fuse_answer answer;
+	static char asked[2 * DATA] __attribute__((aligned(8)));
+	const struct fuse_in_header *head = (const void *)asked;
+
+	while (read(device, asked, sizeof(asked)) > 0) {
+		if (head->opcode == FUSE_FORGET || head->opcode == FUSE_BATCH_FORGET)
+			continue; /* nothing is answered */
+		memset(&answer, 0, sizeof(answer));
+		answer.head.unique = head->unique;
+		answer.head.len = sizeof(answer.head) + fuse_serve_one(head, &answer);
+		check(write(device, &answer, answer.head.len), answer.head.len, "answer to FUSE");
+	}
+	_exit(0);
+}
+
+static void fuse(const char *folder, const char *file, long bytes)
+{
+	char options[100];
+	int device, fd;
+
+	if (preparing) {
+		check(mkdir(folder, 0700), 0, folder);
+		return;
+	}
+	device = opened("/dev/fuse", O_RDWR, 0);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
+	check(mount("fuse", folder, "fuse", 0, options), 0, "mount of FUSE");
+	if (!fork())
+		fuse_serve(device);
+	close(device);
+	fd = opened(file, O_RDWR, 0);
+	check(pread(fd, data, DATA, 0), FUSE_BYTES, "read from FUSE");
+	check(pwrite(fd, data, bytes, 0), bytes, "write to FUSE");
+	check(fsync(fd), 0, "fsync to FUSE");
+	close(fd);
+	check(umount(folder), 0, "umount of FUSE");
+	wait(NULL);
+	file = strrchr(file, '/') + 1;
+	say(file, "read", "1", FUSE_BYTES);
+	say(file, "write", "1", bytes);
+	say(file, "sync", "1", 0);
 }
 
 int main(int argc, char **argv)
@@ -248,16 +365,16 @@ int main(int argc, char **argv)
 	preparing = argc > 1 && !strcmp(argv[1], "prepare");
 	data = mmap(NULL, DATA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memset(data, 'x', DATA);
-	read_by("read", PLAIN, 0, 10001);
-	read_by("pread", AT, 0, 10002);
-	read_by("readv", VECTOR, 0, 10003);
-	read_by("preadv2", VECTOR_AT, 0, 10004);
-	read_by("direct", PLAIN, O_DIRECT, 12288);
-	write_by("write", PLAIN, 0, 20001);
-	write_by("pwrite", AT, 0, 20002);
-	write_by("writev", VECTOR, 0, 20003);
-	write_by("pwritev2", VECTOR_AT, 0, 20004);
-	write_by("direct.out", PLAIN, O_DIRECT, 24576);
+	by_call("read", READ, 0, 10001);
+	by_call("pread", PREAD, 0, 10002);
+	by_call("readv", READV, 0, 10003);
+	by_call("preadv2", PREADV2, 0, 10004);
+	by_call("direct", READ, O_DIRECT, 12288);
+	by_call("write", WRITE, 0, 20001);
+	by_call("pwrite", PWRITE, 0, 20002);
+	by_call("writev", WRITEV, 0, 20003);
+	by_call("pwritev2", PWRITEV2, 0, 20004);
+	by_call("direct.out", WRITE, O_DIRECT, 24576);
 	map("mmap", 10006);
 	copy_by("sendfile", "sendfile.out", 0, 30007);
 	copy_by("range", "range.out", 1, 30008);
@@ -278,5 +395,6 @@ int main(int argc, char **argv)
 	uring("uring.direct.out", IORING_OP_WRITE, 0, 0, O_DIRECT, 28672);
 	uring("uring.poll", IORING_OP_READ, 0, IORING_SETUP_SQPOLL, 0, 10015);
 	uring("uring.sync", IORING_OP_FSYNC, 0, 0, 0, 10016);
+	fuse("fuse", "fuse/fuse.file", 20017);
 	return 0;
 }
