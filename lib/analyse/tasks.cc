@@ -43,6 +43,7 @@ Tasks::Tasks(const TraceInfo& info) {
     if (before.tid == 0 || before.tid > FKT_PID_MASK) continue;
     TaskInfo& task = tasks_[add(before.tid, before.tgid)];
     task.comm = before.comm;
+    task.named = true;
     task.kernel = before.tid == kKthreadd || before.ppid == kKthreadd;
   }
   for (TaskInfo& task : tasks_) {  // the list may have a thread before its leader
@@ -132,6 +133,7 @@ std::vector<std::uint32_t> Tasks::save(Checkpoint& checkpoint, std::vector<bool>
     saved.comm = task.comm;
     saved.born = task.born;
     saved.flags = Checkpoint::flag(task.idle, Checkpoint::idle) |
+                  Checkpoint::flag(task.named && task.comm.empty(), Checkpoint::empty_name) |
                   Checkpoint::flag(task.kernel, Checkpoint::kernel) |
                   Checkpoint::flag(task.member, Checkpoint::member) |
                   Checkpoint::flag(task.command, Checkpoint::command) |
@@ -166,6 +168,7 @@ std::vector<TaskIndex> Tasks::restore(const Checkpoint& checkpoint) {
     task.tgid = saved.tgid;
     task.leader = places[saved.leader];
     task.comm = saved.comm;
+    task.named = !saved.comm.empty() || (saved.flags & Checkpoint::empty_name) != 0;
     task.born = saved.born;
     task.kernel = (saved.flags & Checkpoint::kernel) != 0;
     task.member = (saved.flags & Checkpoint::member) != 0;
@@ -213,7 +216,7 @@ TaskIndex Tasks::idle(std::uint32_t cpu) {
 std::string_view Tasks::name(TaskIndex task) const {
   const TaskInfo& info = tasks_[task];
   if (info.idle) return idle_names_[info.idle_cpu];
-  return info.comm.empty() ? std::string_view("?") : std::string_view(info.comm);
+  return info.named ? std::string_view(info.comm) : std::string_view("?");
 }
 
 void Tasks::fork(const Event& event) {
@@ -223,7 +226,7 @@ void Tasks::fork(const Event& event) {
   if (child_tid == 0) return;
   const TaskIndex parent = parent_tid == 0 ? kNoTask : by_tid(parent_tid);
   // The list from the recording's end describes the child; an earlier task had this number before.
-  if (const TaskIndex known = find(child_tid); known < listed_at_end_) tasks_[known].comm.clear();
+  if (const TaskIndex known = find(child_tid); known < listed_at_end_) tasks_[known].named = false;
   TaskInfo& child = tasks_[add(child_tid, tgid)];
   child.forked = true;
   child.born = event.clock;
@@ -231,6 +234,7 @@ void Tasks::fork(const Event& event) {
   child.parent = parent;
   child.command |= tasks_[parent].command;
   child.comm = tasks_[parent].comm;
+  child.named = tasks_[parent].named;
   child.kernel = tasks_[parent].kernel;
   // Same rule as the module's filter: threads always join, children only when the workload and its
   // descendants are recorded.
@@ -241,6 +245,7 @@ void Tasks::fork(const Event& event) {
 void Tasks::rename(TaskInfo& task, std::string comm) {
   task.kernel |= comm == kDrainName && !task.forked;
   task.comm = std::move(comm);
+  task.named = true;
 }
 
 void Tasks::change(const Event& event, TaskIndex running) {

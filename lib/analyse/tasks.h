@@ -25,8 +25,9 @@ struct TaskInfo {
   std::uint32_t tgid = 0;      // equals tid where the file does not tell
   TaskIndex leader = kNoTask;  // of the process; a leader has its own index
   TaskIndex parent = kNoTask;  // the task that forked it; its index is lower. kNoTask: not seen
-  std::string comm;            // empty when not known
+  std::string comm;            // a task can have the empty name, too
   std::uint32_t idle_cpu = 0;  // of an idle task
+  bool named = false;          // comm is known
   bool idle = false;
   bool kernel = false;     // a kernel thread: its time is always system time
   bool member = true;      // it is recorded; false only with a filter
@@ -120,7 +121,7 @@ class Tasks {
 
   const TaskInfo& operator[](TaskIndex task) const { return tasks_[task]; }
   TaskIndex size() const { return static_cast<TaskIndex>(tasks_.size()); }
-  // Returns the task's name: "idle/CPU 1" for an idle task, "?" when it is not known.
+  // Returns the task's name: "idle/CPU 1" for an idle task, "?" if it is not known.
   std::string_view name(TaskIndex task) const;
   // Returns whether a filter was set: only members' events were recorded.
   bool filtered() const { return filtered_; }

@@ -49,10 +49,11 @@ struct Checkpoint {
     exited = 1 << 4,
     left_dead = 1 << 5,
     freed = 1 << 6,
-    seen = 1 << 7,       // has run before the cut
-    gap = 1 << 8,        // a gap may hide the entry of its system call
-    from_fork = 1 << 9,  // its first exit is the return of its parent's fork
-    command = 1 << 10,   // the recorded command or a descendant
+    seen = 1 << 7,         // has run before the cut
+    gap = 1 << 8,          // a gap may hide the entry of its system call
+    from_fork = 1 << 9,    // its first exit is the return of its parent's fork
+    command = 1 << 10,     // the recorded command or a descendant
+    empty_name = 1 << 11,  // its name is empty; otherwise an empty name is one that is not known
   };
   static std::uint32_t flag(bool on, Flags flag) {
     return on ? static_cast<std::uint32_t>(flag) : 0;

@@ -78,7 +78,8 @@ void EventDump::states(TextWriter& out, std::uint64_t clock) const {
       out.put(" was idle");
     } else {
       out.put(" ran ");
-      out.escaped(task.comm.empty() ? "?" : task.comm);
+      const bool is_named = !task.comm.empty() || (task.flags & Checkpoint::empty_name) != 0;
+      out.escaped(is_named ? task.comm : "?");
       out.put(" (");
       out.number(task.tid);
       out.put(')');

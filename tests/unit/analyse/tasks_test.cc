@@ -23,6 +23,18 @@ TEST_CASE("names come from the list, follow fork, and change by rename") {
   CHECK(a.process(77, "find").runs == 1);
 }
 
+TEST_CASE("an empty name is shown as one, and not as a name that is not known") {
+  TraceBuilder b;
+  b.pid(0, 42);
+  b.event(0, T + 100, FKT_E_FORK, 77, {pair(77, 42)});
+  b.event(0, T + 110, FKT_E_SWITCH_S, 77);
+  b.event(0, T + 120, FKT_E_RENAME, 77, {0, 0});
+  b.event(0, T + 140, FKT_E_SWITCH_S, 99);
+  const Analyzed a(b);
+  CHECK(a.process(77, "").runs == 1);
+  CHECK(a.dump().find("next=99 ?") != std::string::npos);
+}
+
 TEST_CASE("a number that is used again is another process") {
   TraceBuilder b;
   b.pid(0, 42);
