@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sends and receives in each way that the kernel has, each on a socket of its own, with a number of bytes of its own. The
- * sockets stay open: the kernel would give their place, by which rows are told apart, to the next one.
- * Prints "PROTOCOL WHAT COUNT BYTES" for each row that fkt_print --sockets has to have, and "PROTOCOL peer OWN OTHER" of
- * a connection of version 6: the accepted end's own port, and the other end. An argument "tls": also TLS in the kernel.
+ * Sends and receives in each way that the kernel has, each on a socket of its own, with a number of bytes of its own.
+ * The sockets stay open: the kernel would give their place, by which rows are told apart, to the next one.
+ * Prints "PROTOCOL WHAT COUNT BYTES" for each row that fkt_print --sockets has to have, and "PROTOCOL peer OWN OTHER"
+ * of a connection of version 6: the accepted end's own port, and the other end. An argument "tls": also TLS in the
+ * kernel.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
