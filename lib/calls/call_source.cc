@@ -113,7 +113,7 @@ TypeNames CallSource::types() const {
 std::string CallSource::task(std::uint32_t task) const {
   if (!analysis_) return fmt::format("pid {}", calls_->pid(task));
   const TaskInfo& info = analysis_->tasks()[task];
-  if (!info.idle && !info.named) return fmt::format("pid {}", info.tid);
+  if (!info.idle && info.comm.empty()) return fmt::format("pid {}", info.tid);
   return std::string(analysis_->tasks().name(task));
 }
 
