@@ -100,9 +100,6 @@ TEST_CASE("a table without rows has its titles only") {
   CHECK(written([&](TextWriter& out) { write_csv(out, empty, kMicroseconds); }) == "name\r\n");
 }
 
-}  // namespace
-}  // namespace fkt
-
 TEST_CASE("a table is fitted to a terminal that has too few columns") {
   struct Row {
     std::string name;
@@ -133,3 +130,6 @@ TEST_CASE("a table is fitted to a terminal that has too few columns") {
         "all       1.50 ms\n");
   CHECK(text(5) == text(20));  // what is left is not cut
 }
+
+}  // namespace
+}  // namespace fkt
