@@ -28,7 +28,8 @@ void ignore_sigpipe();
 // Writes all of `text` to stdout. Returns false when the reader of stdout has closed the pipe. CSV
 // has names as they are: on a terminal what is not harmless in them is escaped.
 Result<bool> put(std::string_view text);
-// Writes lines for a person to stdout, and escapes what a terminal may not be given. Returns as put().
+// Writes lines for a person to stdout, and escapes what a terminal may not be given. Returns as
+// put().
 Result<bool> put_lines(std::string_view text);
 
 }  // namespace fkt::cli
