@@ -200,9 +200,12 @@ bench-readers: tools  ## of them, how fast recordings are read (no virtual machi
 # What checkpatch cannot know: lists that are macros, and that compat.h is where versions are told apart.
 not_for_checkpatch = COMPLEX_MACRO,MULTISTATEMENT_MACRO_USE_DO_WHILE,TRAILING_SEMICOLON
 not_for_checkpatch := $(not_for_checkpatch),LINUX_VERSION_CODE,CONSTANT_COMPARISON,NEW_TYPEDEFS
+# It takes pointers to const for constants, and a macro's ## for a name.
+not_for_checkpatch := $(not_for_checkpatch),INIT_ATTRIBUTE,FUNCTION_ARGUMENTS
 run_checkpatch = '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch)
 # checkpatch does not know <names> in macros and in __has_include.
 lists_of_headers = records/core.c records/io.c
+with_assembly = tests/vm/modules/override.c
 
 # checkpatch reports long lines of patches only. Texts are not broken, so that they can be found.
 kernel_sources = $(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.[chS] records/*.[ch] include/fkt/*.h tests/vm/modules/*.c)
@@ -229,8 +232,9 @@ checkpatch = $(or $(CHECKPATCH),$(shell command -v checkpatch.pl),$(firstword $(
 lint-module:  ## checkpatch on module/, probes/, calls/ and records/
 	@[ -n '$(checkpatch)' ] || { echo "make: no checkpatch.pl: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..." >&2; exit 1; }
 	@echo "make: checking module/, probes/, calls/ and records/"
-	@perl $(run_checkpatch) -f $(filter-out $(lists_of_headers),$(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.[ch] records/*.[ch] tests/vm/modules/*.c))
+	@perl $(run_checkpatch) -f $(filter-out $(lists_of_headers) $(with_assembly),$(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.[ch] records/*.[ch] tests/vm/modules/*.c))
 	@perl $(run_checkpatch),SPACING -f $(lists_of_headers)
+	@perl $(run_checkpatch),AVOID_EXTERNS,LEADING_SPACE -f $(with_assembly)
 
 format:  ## formats the C++ sources and those of the page in place
 	@clang-format -i $(cxx_sources)

@@ -15,11 +15,6 @@
 #include "cost.h"
 #include "returns.h"
 
-/* In nothing.S. */
-void fkt_calls_nothing(void);
-void fkt_calls_nothing_body(void);
-void fkt_calls_untraced(void);
-
 /* Ticks of a call: in its own duration, and altogether. */
 static u64 inside, total;
 

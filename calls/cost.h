@@ -8,4 +8,9 @@ struct fkt_calls_totals;
 void fkt_cost_measure(void);
 void fkt_cost_get(struct fkt_calls_totals *totals);
 
+/* In nothing.S. */
+void fkt_calls_nothing(void);
+void fkt_calls_nothing_body(void);
+void fkt_calls_untraced(void);
+
 #endif /* FKT_CALLS_COST_H */

@@ -3,8 +3,8 @@
  * Traces functions that call themselves, for tests/vm/cases/deep_stack, in a kind of frame (calls/frames.h) that is
  * given. Writing to the parameter `run` calls them in a task, a softirq, a hard interrupt and an NMI. The parameter
  * `counts` then shows a line for each of them, "WHERE CALLS TRACED MISSED WRONG": how often the functions were called,
- * how many of these calls were recorded, how many missed because the stack was nearly used up, and how many results were
- * wrong.
+ * how many of these calls were recorded, how many missed because the stack was nearly used up, and how many results
+ * were wrong.
  *
  *   insmod deep.ko frame=3 levels=60 share=85; echo 1 >/sys/module/deep/parameters/run
  */
