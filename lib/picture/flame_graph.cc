@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "lib/picture/svg.h"
+
 namespace fkt {
 namespace {
 
