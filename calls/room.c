@@ -17,8 +17,8 @@ static_assert(IRQ_STACK_SIZE == THREAD_SIZE);
 
 /*
  * The least address with room for a frame without words on the stack about which has_room() of trampoline.S asked last
- * on this CPU, so that it need not ask again. It stays true on another CPU and after a switch: tasks' stacks are aligned
- * to their size, and those of interrupts stay where they are.
+ * on this CPU, so that it need not ask again. It stays true on another CPU and after a switch: tasks' stacks are
+ * aligned to their size, and those of interrupts stay where they are.
  */
 DEFINE_PER_CPU(unsigned long, fkt_room_from);
 

@@ -19,10 +19,11 @@
 #define A(type) ((type)0)
 
 typedef int (*fprobe_entry_fn)(struct fprobe *, unsigned long, unsigned long, struct pt_regs *, void *);
+typedef const struct address_space_operations mapping_ops;
 
 FEATURE(KIOCB_START_WRITE, kiocb_start_write(A(struct kiocb *)); kiocb_end_write(A(struct kiocb *)))
 FEATURE(VM_FLAGS_MOD, vm_flags_mod(A(struct vm_area_struct *), 0, 0))
-FEATURE(WRITE_END_FOLIO, A(const struct address_space_operations *)->write_end(NULL, NULL, 0, 0, 0, A(struct folio *), NULL))
+FEATURE(WRITE_END_FOLIO, A(mapping_ops *)->write_end(NULL, NULL, 0, 0, 0, A(struct folio *), NULL))
 FEATURE(DIRECT_CALLER_FTRACE_REGS, arch_ftrace_set_direct_caller(A(struct ftrace_regs *), 0))
 FEATURE(ARCH_FTRACE_REGS, (void)arch_ftrace_regs(A(struct ftrace_regs *))->regs)
 FEATURE(FPROBE_PT_REGS, struct fprobe f = { .nr_maxactive = 1 }; fprobe_entry_fn e = f.entry_handler; (void)e)
