@@ -194,6 +194,11 @@ struct fkt_calls_totals {
 	u64 too_short;
 	/* Calls of functions with another direct call at their entry (a BPF program's): there can be only one. */
 	u64 taken;
+	/*
+	 * Calls of functions that have other users of ftrace. What their callbacks call is not among them: while ftrace
+	 * calls several users, it calls none for another such function, and nothing counts that.
+	 */
+	u64 shared;
 	/* What tracing a call without values takes at least (cost.c): in its own duration, and altogether. */
 	u32 inside_ns, total_ns;
 };

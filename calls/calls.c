@@ -148,6 +148,7 @@ static struct fkt_calls_totals sum_totals(void)
 	for_each_possible_cpu(cpu) {
 		sum.too_short += READ_ONCE(per_cpu(fkt_calls_too_short, cpu));
 		sum.taken += READ_ONCE(per_cpu(fkt_plan_taken, cpu));
+		sum.shared += READ_ONCE(per_cpu(fkt_plan_shared, cpu));
 	}
 	return sum;
 }
@@ -159,6 +160,7 @@ void fkt_calls_totals(struct fkt_calls_totals *totals)
 	*totals = is_used ? sum_totals() : at_end;
 	totals->too_short -= at_begin.too_short;
 	totals->taken -= at_begin.taken;
+	totals->shared -= at_begin.shared;
 	fkt_cost_get(totals);
 	mutex_unlock(&lock);
 }

@@ -17,8 +17,9 @@
 #include "traced.h"
 #include "trampoline.h"
 
-/* As struct fkt_calls_totals.taken, since the module was loaded. */
+/* As in struct fkt_calls_totals, since the module was loaded. */
 DEFINE_PER_CPU(u64, fkt_plan_taken);
+DEFINE_PER_CPU(u64, fkt_plan_shared);
 
 /* By kind of frame; NULL: no functions. */
 static struct ftrace_ops *traced[FKT_CALLS_FRAMES];
@@ -62,10 +63,12 @@ bool fkt_plan_returns(unsigned long address)
  */
 static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
 {
-	if (fkt_functions_direct(ip) || ftrace_get_regs(regs)->ip != ip + FKT_CALLS_NOP_BYTES)
+	if (fkt_functions_direct(ip) || ftrace_get_regs(regs)->ip != ip + FKT_CALLS_NOP_BYTES) {
 		this_cpu_inc(fkt_plan_taken);
-	else
-		fkt_ftrace_go_to(regs, (unsigned long)op->private);
+		return;
+	}
+	this_cpu_inc(fkt_plan_shared);
+	fkt_ftrace_go_to(regs, (unsigned long)op->private);
 }
 
 /* No function may be traced. */

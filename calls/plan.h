@@ -10,6 +10,7 @@ struct fkt_calls_plan;
 struct module;
 
 DECLARE_PER_CPU(u64, fkt_plan_taken);
+DECLARE_PER_CPU(u64, fkt_plan_shared);
 
 bool fkt_plan_returns(unsigned long address);
 int fkt_plan_make(const struct fkt_calls_plan *plan);

@@ -280,6 +280,7 @@ void fkt_record_calls_totals(struct fkt_hit_counts *counts)
 		get_totals(&totals);
 	counts->too_short = totals.too_short;
 	counts->taken = totals.taken;
+	counts->shared = totals.shared;
 	counts->inside_ns = totals.inside_ns;
 	counts->total_ns = totals.total_ns;
 }

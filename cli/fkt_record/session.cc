@@ -486,6 +486,7 @@ void Session::tell_instruments(const HitResults& hits) const {
               cli::with_commas(hits.calls->taken) +
               " taken (by BPF programs at entries, or a live patch)");
   }
+  if (hits.calls && hits.calls->shared > 0) cli::warn(shared_line(*hits.calls));
 }
 
 void Session::tell_histogram(const HitHistogram& histogram) {

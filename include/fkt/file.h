@@ -209,8 +209,8 @@ enum fkt_section {
 	 * layer, places, of ("function" ...), calls (its hits are calls), removed (before the end), cpus: array of
 	 * {cpu, kept, dropped, missed: {reason: hits}}, histogram: {value, unit ("ns" or ""), key ("": none), width
 	 * (0: powers of two), rows: array of {key, sum, counts: array of [bucket, hits]}, with the buckets of
-	 * FKT_HISTOGRAM_BUCKETS (ioctl.h)}}; and of all calls together too_short, taken, inside_ns,
-	 * total_ns, as in struct fkt_hit_counts
+	 * FKT_HISTOGRAM_BUCKETS (ioctl.h)}}; and of all calls together too_short, taken, shared,
+	 * inside_ns, total_ns, as in struct fkt_hit_counts
 	 */
 	FKT_SEC_INSTRUMENTS = 70,
 };

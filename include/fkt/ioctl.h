@@ -39,7 +39,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 27
+#define FKT_ABI_VERSION 28
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -319,6 +319,8 @@ struct fkt_hit_counts {
 	/* The rest counts calls of all instruments and tasks together. */
 	__u64 too_short; /* calls shorter than fkt_called.shortest */
 	__u64 taken; /* calls of functions with another direct call at their entry (BPF), or replaced by livepatch */
+	/* calls of functions that others trace by ftrace, too: calls made while ftrace calls these others are not seen */
+	__u64 shared;
 	/*
 	 * What tracing a call without values took at the start, at least, in a function that does nothing: in its own
 	 * duration, and altogether, which is in its caller's. Durations in events contain it. 0: no calls are traced.

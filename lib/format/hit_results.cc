@@ -200,6 +200,7 @@ std::string HitResults::to_json() const {
   if (calls) {
     json["too_short"] = calls->too_short;
     json["taken"] = calls->taken;
+    json["shared"] = calls->shared;
     json["inside_ns"] = calls->inside_ns;
     json["total_ns"] = calls->total_ns;
   }
@@ -215,6 +216,7 @@ HitResults hit_results_of(const nlohmann::json& json) {
     results.calls.emplace(HitResults::Calls{});
     get(json, "too_short", results.calls->too_short);
     get(json, "taken", results.calls->taken);
+    get(json, "shared", results.calls->shared);
     get(json, "inside_ns", results.calls->inside_ns);
     get(json, "total_ns", results.calls->total_ns);
   }

@@ -77,6 +77,9 @@ struct HitResults {
   struct Calls {
     std::uint64_t too_short = 0;  // shorter than every condition asks for
     std::uint64_t taken = 0;      // of functions that BPF or a live patch has taken
+    // Of functions that others trace by ftrace too. Those made while ftrace calls these others are
+    // not seen, and not counted anywhere.
+    std::uint64_t shared = 0;
     // What tracing took at the start, in a function that does nothing (ns): in the duration of the
     // call itself, and altogether, in that of its caller. No duration is corrected by it, because
     // of calls that are not recorded, which would count too, the number is not known. 0: unknown.

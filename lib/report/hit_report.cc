@@ -266,6 +266,12 @@ std::string histogram_text(const HitHistogram& histogram) {
   return text;
 }
 
+std::string shared_line(const HitResults::Calls& calls) {
+  return counted(calls.shared, "call") +
+         " of functions that others trace by ftrace, too: what these tracers call themselves "
+         "is not seen";
+}
+
 void write_hits(TextWriter& out, const HitResults& results) {
   bool is_first = true;
   for (const InstrumentResult& result : results.instruments) {
@@ -277,11 +283,18 @@ void write_hits(TextWriter& out, const HitResults& results) {
     out.put(hits_line(result) + '\n');
     if (result.histogram) out.put(histogram_text(*result.histogram));
   }
-  if (!results.calls || results.calls->total_ns == 0) return;
-  out.put(std::string(is_first ? "\n" : "") +
-          "Durations of calls are not corrected: tracing took at least " +
-          std::to_string(results.calls->inside_ns) + " ns of a call's own time, and " +
-          std::to_string(results.calls->total_ns) + " ns of its caller's\n");
+  if (!results.calls) return;
+  const HitResults::Calls& calls = *results.calls;
+  if (is_first && (calls.taken > 0 || calls.shared > 0 || calls.total_ns > 0)) out.put("\n");
+  if (calls.taken > 0) {
+    out.put("Not seen: " + counted(calls.taken, "call") +
+            " that BPF programs at entries, or a live patch, had taken\n");
+  }
+  if (calls.shared > 0) out.put(shared_line(calls) + '\n');
+  if (calls.total_ns == 0) return;
+  out.put("Durations of calls are not corrected: tracing took at least " +
+          std::to_string(calls.inside_ns) + " ns of a call's own time, and " +
+          std::to_string(calls.total_ns) + " ns of its caller's\n");
 }
 
 Table instruments_table(const HitResults& results) {

@@ -16,12 +16,15 @@ std::string hits_line(const InstrumentResult& result);
 // Returns a line without its newline: "  CPU 0: 345 kept, 6 dropped, 7 missed; CPU 2: ..."; empty:
 // there were no hits.
 std::string hits_by_cpu_line(const InstrumentResult& result);
+// Returns a line without its newline, about calls of functions that others trace too, if there were
+// any.
+std::string shared_line(const HitResults::Calls& calls);
 // Returns the rows that have hits, each with its buckets: lines that end with a newline.
 std::string histogram_text(const HitHistogram& histogram);
 
 // Writes a title and the lines of the instruments that the user chose singly, and of those of
-// layers that counted or missed something, and what tracing added to the durations of calls. Writes
-// nothing if there are none.
+// layers that counted or missed something, what was not seen of calls, and what tracing added to
+// their durations. Writes nothing if there are none.
 void write_hits(TextWriter& out, const HitResults& results);
 
 // Returns a table for JSON, with a row for each instrument. `results` must outlive it.

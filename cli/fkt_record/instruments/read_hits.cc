@@ -55,7 +55,8 @@ Result<HitResults> read_hits(const Device& device, const InstrumentSetup& setup)
   }
   if (!setup.has_calls() || parts.empty()) return results;
   const auto all = FKT_TRY(device.hit_counts(0));
-  results.calls = HitResults::Calls{all.too_short, all.taken, all.inside_ns, all.total_ns};
+  results.calls =
+      HitResults::Calls{all.too_short, all.taken, all.shared, all.inside_ns, all.total_ns};
   return results;
 }
 

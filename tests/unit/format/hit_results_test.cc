@@ -96,6 +96,18 @@ TEST_CASE("the report says what tracing has added to the durations of calls") {
                                 "12 ns of a call's own time, and 26 ns of its caller's\n"));
 }
 
+TEST_CASE("the report says how many calls were of functions that others trace, too") {
+  HitResults results;
+  results.calls.emplace(HitResults::Calls{}).shared = 1234;
+  TraceBuilder b = recording(results.to_json());
+  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  REQUIRE(trace);
+  REQUIRE(trace->info().hits);
+  CHECK(report_of(*trace->info().hits) ==
+        "\n1,234 calls of functions that others trace by ftrace, too: what these tracers call "
+        "themselves is not seen\n");
+}
+
 TEST_CASE("a recording without instruments says nothing of hits") {
   TraceBuilder b = recording("");
   const Analyzed read(b);
@@ -116,7 +128,8 @@ TEST_CASE("a report of hits has a line for each instrument, and the histograms")
         "########################################\n"
         "  task=a\\x09b\\x01: 2 hits, sig on average -1.0\n"
         "                             below 0          2 "
-        "########################################\n");
+        "########################################\n"
+        "Not seen: 1 call that BPF programs at entries, or a live patch, had taken\n");
   CHECK(hits_by_cpu_line(some_results().instruments[0]) ==
         "  CPU 0: 1,000 kept, 5 dropped, 2 missed; CPU 3: 345 kept, 1 dropped, 5 missed");
 }
@@ -139,6 +152,7 @@ TEST_CASE("durations of a histogram stand in the units that suit them") {
 TEST_CASE("an instrument of a layer is in the report if it has missed something") {
   HitResults results = some_results();
   results.instruments.erase(results.instruments.begin(), results.instruments.begin() + 2);
+  results.calls->taken = 0;
   CHECK(report_of(results).empty());
   results.instruments[0].cpus[0].hits.missed["of tomorrow"] = 1;
   CHECK(report_of(results).find("1 missed (1 of tomorrow)") != std::string::npos);
