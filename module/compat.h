@@ -238,6 +238,16 @@ static inline bool fkt_is_uretprobe(long nr)
 }
 
 /*
+ * Whether the list of a thread's return probes (current->utask) is whole when their handlers run: since 6.11. Before, it
+ * begins with one that may be freed already.
+ */
+#ifdef __NR_uretprobe
+#define FKT_RETURNS_ARE_LISTED 1
+#else
+#define FKT_RETURNS_ARE_LISTED 0
+#endif
+
+/*
  * Makes the page at the current process's address present, unless that takes waiting for a disk or for user space.
  * Returns whether it may be there now. May sleep.
  */

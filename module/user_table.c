@@ -35,7 +35,7 @@ static bool is_sound(const struct fkt_user *place, const struct making *making)
 {
 	return place->number < FKT_USER_NUMBERS && place->program < making->users->program_count &&
 	       place->instrument < making->instruments->count && place->how < FKT_USER_HOWS &&
-	       place->how != FKT_USER_PROBE && (s64)place->offset >= 0 && (s64)place->counter >= 0;
+	       (s64)place->offset >= 0 && (s64)place->counter >= 0;
 }
 
 static bool sees_return(const struct fkt_user *place)

@@ -74,10 +74,10 @@ static struct fkt_user_probe *make_probe(const struct fkt_user_slot *slot, u32 a
 	probe->at = at;
 	/* Never 0: the first number is 1. */
 	probe->id = ++probes_made * FKT_USER_PROBES + at;
-	if (slot->how == FKT_USER_REACHED)
-		probe->consumer.handler = fkt_user_reached;
-	else
+	if (slot->how == FKT_USER_CALL || slot->how == FKT_USER_EXIT)
 		probe->consumer.ret_handler = fkt_user_returned;
+	else
+		probe->consumer.handler = fkt_user_reached;
 	if (slot->needs_entry)
 		probe->consumer.handler = fkt_user_entered;
 	return probe;

@@ -80,7 +80,9 @@ static const struct fkt_user_slot *slot_of(const struct fkt_user_probe *probe)
 
 static enum fkt_fate write_point(const struct hit *hit, const struct fkt_emitted *emitted, u64 *words)
 {
-	const struct fkt_stack_place place = { .first = hit->regs->ip };
+	const struct fkt_stack_place place = {
+		.first = hit->regs->ip, .user = hit->regs, .entered = hit->slot->how == FKT_USER_REACHED,
+	};
 	const struct fkt_instrument_slot *instrument = hit->slot->instrument;
 	const u32 number = hit->slot->number;
 
@@ -262,7 +264,7 @@ struct returned {
 
 static enum fkt_fate write_return(const struct returned *call, const struct fkt_emitted *emitted, u64 *words)
 {
-	const struct fkt_stack_place place = { .first = call->function };
+	const struct fkt_stack_place place = { .first = call->function, .user = call->hit.regs };
 	const struct fkt_user_slot *slot = call->hit.slot;
 	const bool is_cut = call->is_cut || emitted->cut;
 

@@ -9,7 +9,8 @@
 #define FKT_USER_NUMBERS (1U << 13)
 
 enum fkt_user_how {
-	FKT_USER_REACHED = 0, /* the event is that the instruction is reached; the second program has no instructions */
+	/* the event is that the function's first instruction is reached; the second program has no instructions */
+	FKT_USER_REACHED = 0,
 	FKT_USER_PROBE = 1, /* as above, at a probe that the program contains (USDT) */
 	/* the instruction is a function's first one; the event is its whole call; it may have a second program */
 	FKT_USER_CALL = 2,

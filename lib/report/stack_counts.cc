@@ -38,13 +38,16 @@ void StackCounts::add(const Event& event, std::string_view task) {
   if (field == type->fields.end()) return;
   const std::string text = functions(*field, event, info_.symbols);
   const auto pending = pending_.find(event.cpu);
-  if (field->type == FieldType::ustack) {
-    if (pending == pending_.end() || pending->second.pid != event.pid) return;
+  const bool is_user = field->type == FieldType::ustack;
+  if (is_user && pending != pending_.end() && pending->second.pid == event.pid) {
     finish(pending->second, text);
     pending_.erase(pending);
     return;
   }
   if (pending != pending_.end()) finish(pending->second, "");
+  pending_.erase(event.cpu);
+  // Of a place in a program there is no stack of the kernel.
+  if (is_user) return finish({event.pid, part(task), ""}, text);
   pending_[event.cpu] = {event.pid, part(task), text};
 }
 

@@ -19,7 +19,7 @@ class StackCounts {
   explicit StackCounts(const TraceInfo& info) : info_(info) {}
 
   // Adds the event if it is a stack; others are ignored. A user stack belongs to the stack of the
-  // kernel before it, of its CPU and thread.
+  // kernel before it, of its CPU and thread, or is one alone.
   void add(const Event& event, std::string_view task);
   bool empty() const { return counts_.empty() && pending_.empty(); }
   // Writes a line for each stack, in their order as texts.

@@ -18,6 +18,7 @@ Result<const UserFile*> UserSetup::file(const std::string& name) {
 namespace {
 
 __u32 how_of(const Place& place) {
+  if (place.kind == Place::Kind::user_probe) return FKT_USER_PROBE;
   switch (place.point) {
     case Place::Point::call:
       return FKT_USER_CALL;

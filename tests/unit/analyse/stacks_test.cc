@@ -105,7 +105,7 @@ TEST_CASE("stacks are counted with the user's below the kernel's") {
         "a b\\x3bc;entry_SYSCALL_64;ksys_read;vfs_read;dev_read 1\n");
 }
 
-TEST_CASE("a user stack of another thread or without a stack before it is not counted") {
+TEST_CASE("a user stack of another thread or without a stack before it is one alone") {
   TraceBuilder b;
   b.section(FKT_SEC_SYMBOLS, kSymbols);
   b.pid(0, 42);
@@ -113,5 +113,5 @@ TEST_CASE("a user stack of another thread or without a stack before it is not co
   add_stack(b, T + 1, FKT_E_STACK, {kVfs});
   b.pid(0, 43);
   add_stack(b, T + 2, FKT_E_USER_STACK, {0x401000});
-  CHECK(counts(b) == "a b\\x3bc;vfs_read 1\n");
+  CHECK(counts(b) == "a b\\x3bc;0x401000 1\na b\\x3bc;vfs_read 1\nx;0x401000 1\n");
 }

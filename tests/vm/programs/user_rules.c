@@ -69,7 +69,8 @@ static void try_places(int device)
 	TRY("an instrument that is none", EINVAL, plan.places[1].instrument = 1);
 	TRY("a kind of place that is none", EINVAL, plan.places[1].how = FKT_USER_HOWS);
 	TRY("a kind of place far from any", EINVAL, plan.places[1].how = ~0U);
-	TRY("a kind of place that no tool asks for", EINVAL, plan.places[1].how = FKT_USER_PROBE);
+	TRY("a probe of the program with a second program", EINVAL, plan.places[1].how = FKT_USER_PROBE,
+	    plan.programs[1].insns = 1);
 	TRY("a negative offset", EINVAL, plan.places[1].offset = 1ULL << 63);
 	TRY("a negative counter", EINVAL, plan.places[1].counter = ~0ULL);
 	TRY("an offset behind the file's end", EINVAL, plan.places[1].offset = 1ULL << 40);
