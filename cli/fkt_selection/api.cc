@@ -2,9 +2,8 @@
 #include "cli/fkt_selection/api.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-
-#include <nlohmann/json.hpp>
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
@@ -14,11 +13,11 @@
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"
 #include "cli/fkt_selection/stats_list.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/suggest.h"
 #include "lib/base/text.h"
 #include "lib/base/text_writer.h"
 #include "lib/format/clocks.h"
-#include "lib/format/json.h"
 #include "lib/format/programs_only.h"
 #include "lib/read/damage.h"
 #include "lib/read/page_decoder.h"
@@ -27,8 +26,6 @@
 
 namespace fkt::cli {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::uint32_t kMostCells = 8192;  // more than the columns of any screen
 constexpr std::uint64_t kMostLanes = 1000;  // lanes of tasks
@@ -123,7 +120,7 @@ Reply Api::answer(std::string_view name, const Parameters& parameters) const {
 // are there. What names a task by its index waits, because the part has other indexes.
 Reply Api::unread(std::string_view name, const Parameters& parameters) const {
   constexpr std::string_view kOfPart[] = {"lanes", "events", "stats", "histogram", "slowest"};
-  const Reply reading{202, "application/json", json{{"reading", model_.progress()}}.dump()};
+  const Reply reading{202, "application/json", json_object("reading", model_.progress())};
   const bool is_of_part = std::ranges::find(kOfPart, name) != std::end(kOfPart);
   if (!is_of_part || parameters.contains("task") || model_.early_stats() == nullptr) return reading;
   const Result<AskedRange> range = asked_range(parameters);
@@ -221,38 +218,38 @@ NameMatch Api::match(std::string_view name) const {
 }
 
 Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
+  const Timeline& timeline = model_.timeline();
+  return info_of(model_.file(), {timeline.begin(), timeline.end()});
+}
+
+std::string Api::info_of(const std::string& file, const AskedRange& part) const {
+  const Timeline& timeline = model_.timeline();
   const Trace& trace = model_.trace();
   const TraceInfo& info = trace.info();
-  json out = {{"file", model_.file()},
-              {"machine", info.machine.nodename},
-              {"kernel", info.machine.release},
-              {"command", info.command.command},
-              {"begin", since_zero(model_.timeline().begin())},
-              {"end", since_zero(model_.timeline().end())},
-              {"ticks_per_second", info.clocks.ticks_per_second()},
-              {"started", wall_clock_text(info.clocks.start.real_ns, info.clocks.zone_seconds)},
-              {"page_bytes", info.page_bytes},
-              {"pages", trace.pages().size()},
-              {"extract", extract_command_.available()},
-              {"reading", model_.progress()},
-              {"statistics", model_.early_stats() != nullptr},
-              {"ready", model_.ready()}};
-  if (!model_.ready()) return dump_json(out);
-  out["finished"] = model_.integrity().finished;
-  out["damage"] = damage_of(model_.integrity(), info);
-  out["damaged_pages"] = model_.integrity().damaged_pages;
-  out["lost"] = model_.integrity().lost;
-  std::vector<std::string> names = searchable_names(model_.timeline().types(), info.catalogue);
-  if (names.size() > kNamesListed) {
-    out["names_left_off"] = names.size() - kNamesListed;
-    names.resize(kNamesListed);
-  }
-  out["names"] = std::move(names);
-  return dump_json(out);
+  return json_object([&](JsonWriter& json) {
+    json.members("file", file, "begin", since_zero(part.from), "end", since_zero(part.to), "whole",
+                 std::array{since_zero(timeline.begin()), since_zero(timeline.end())}, "machine",
+                 info.machine.nodename, "kernel", info.machine.release, "command",
+                 info.command.command, "page_bytes", info.page_bytes, "pages", trace.pages().size(),
+                 "ticks_per_second", info.clocks.ticks_per_second(), "started",
+                 wall_clock_text(info.clocks.start.real_ns, info.clocks.zone_seconds));
+    json.members("extract", extract_command_.available(), "reading", model_.progress(),
+                 "statistics", model_.early_stats() != nullptr, "ready", model_.ready());
+    if (!model_.ready()) return;
+    json.members("finished", model_.integrity().finished, "damage",
+                 damage_of(model_.integrity(), info), "damaged_pages",
+                 model_.integrity().damaged_pages, "lost", model_.integrity().lost);
+    std::vector<std::string> names = searchable_names(model_.timeline().types(), info.catalogue);
+    if (names.size() > kNamesListed) {
+      json.members("names_left_off", names.size() - kNamesListed);
+      names.resize(kNamesListed);
+    }
+    json.members("names", names);
+  });
 }
 
 Result<std::string> Api::status(const Parameters&, const Unwanted&) const {
-  return dump_json({{"reading", model_.progress()}, {"ready", model_.ready()}});
+  return json_object("reading", model_.progress(), "ready", model_.ready());
 }
 
 Result<std::string> Api::density(const Parameters& parameters, const Unwanted&) const {
@@ -287,7 +284,16 @@ Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) c
     const auto task = FKT_TRY(number(parameters, "task", 0, kNoTask, 0));
     request.task = static_cast<TaskIndex>(task);
   }
-  return dump_json(list_events(model_.timeline(), request, model_.zero()));
+  return json_object([&](JsonWriter& json) {
+    bool more = false;
+    json.key("events").array([&] {
+      more = list_events(model_.timeline(), request, model_.zero(), [&](const ListedEvent& event) {
+        json.object("cpu", event.cpu, "depth", event.depth, "task", event.task, "task_name",
+                    event.task_name, "text", event.text, "tid", event.tid, "time", event.time);
+      });
+    });
+    json.members("more", more);
+  });
 }
 
 bool Api::has_cpus() const {
@@ -330,28 +336,27 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
   if (match.any_task()) {
     bars.add(run_times(timeline, match, part.from, part.to, unwanted));
   }
-  return dump_json({{"name", *name}, {"bins", bars.json()}});
+  return json_object(
+      "bins", [&](JsonWriter& json) { bars.put(json); }, "name", *name);
 }
 
 // A slice, or an event: that has no kind.
-json Api::occurrence_json(const Occurrence& occurrence) const {
-  if (occurrence.event == 0) return slice_json(occurrence.slice);
+void Api::put(JsonWriter& json, const Occurrence& occurrence) const {
+  if (occurrence.event == 0) return put(json, occurrence.slice);
   const EventType* event = model_.trace().info().catalogue.find(occurrence.event);
   const Slice& at = occurrence.slice;
-  json out = {{"name", event != nullptr ? event->name : ""},
-              {"from", since_zero(at.from)},
-              {"to", since_zero(at.to)},
-              {"cpu", at.cpu},
-              {"task", at.task}};
-  put_task(out, at.task);
-  return out;
+  json.object([&] {
+    json.members("cpu", at.cpu, "from", since_zero(at.from), "name",
+                 event != nullptr ? event->name : "", "to", since_zero(at.to));
+    put_task(json, at.task);
+  });
 }
 
-void Api::put_task(json& out, TaskIndex task) const {
+void Api::put_task(JsonWriter& json, TaskIndex task) const {
   const Tasks& tasks = model_.timeline().tasks();
+  json.members("task", task);
   if (task >= tasks.size()) return;
-  out["tid"] = tasks[task].tid;
-  out["task_name"] = tasks.name(task);
+  json.members("task_name", tasks.name(task), "tid", tasks[task].tid);
 }
 
 Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwanted) const {
@@ -364,7 +369,10 @@ Result<std::string> Api::next(const Parameters& parameters, const Unwanted& unwa
   if (!found && !match.any() && !next_occurrence(timeline, match, timeline.begin(), unwanted)) {
     return nothing_called(*name);
   }
-  return dump_json({{"name", *name}, {"found", found ? occurrence_json(*found) : json()}});
+  return json_object([&](JsonWriter& json) {
+    found ? put(json.key("found"), *found) : json.members("found", nullptr);
+    json.members("name", *name);
+  });
 }
 
 Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& unwanted) const {
@@ -376,12 +384,15 @@ Result<std::string> Api::slowest(const Parameters& parameters, const Unwanted& u
   const auto below = FKT_TRY(number(parameters, "below", 0, ~std::uint64_t{0}, ~std::uint64_t{0}));
   const Timeline& timeline = model_.timeline();
   const NameMatch match = this->match(*name);
-  json found = json::array();
-  for (const Occurrence& occurrence :
-       slowest_occurrences(timeline, match, part.from, part.to, most, at_least, below, unwanted)) {
-    found.push_back(occurrence_json(occurrence));
-  }
-  return dump_json({{"name", *name}, {"found", std::move(found)}});
+  return json_object([&](JsonWriter& json) {
+    json.key("found").array([&] {
+      for (const Occurrence& occurrence : slowest_occurrences(timeline, match, part.from, part.to,
+                                                              most, at_least, below, unwanted)) {
+        put(json, occurrence);
+      }
+    });
+    json.members("name", *name);
+  });
 }
 
 // Where a name occurs, for the overview: by column.
@@ -390,31 +401,23 @@ Result<std::string> Api::hits(const Parameters& parameters, const Unwanted& unwa
   const Result<std::string> name = this->name(parameters);
   if (!name) return name.error();
   const SearchHits found = find_hits(model_.timeline(), match(*name), scale, unwanted);
-  return dump_json({{"name", *name},
-                    {"from", since_zero(scale.from)},
-                    {"to", since_zero(scale.to)},
-                    {"cells", scale.cells},
-                    {"columns", found.columns},
-                    {"count", found.count}});
+  return json_object("cells", scale.cells, "columns", found.columns, "count", found.count, "from",
+                     since_zero(scale.from), "name", *name, "to", since_zero(scale.to));
 }
 
-json Api::slice_json(const std::optional<Slice>& slice) const {
-  if (!slice) return {};
+void Api::put(JsonWriter& json, const std::optional<Slice>& slice) const {
+  if (!slice) return json.put(nullptr);
   const Timeline& timeline = model_.timeline();
   const bool run = slice->kind == SliceKind::run;
-  json out = {{"name", run ? std::string(timeline.tasks().name(slice->value))
-                           : timeline.types()[slice->value].name},
-              {"kind", static_cast<unsigned>(slice->kind)},
-              {"depth", slice->depth},
-              {"value", slice->value},
-              {"cpu", slice->cpu},
-              {"task", slice->task},
-              {"from", since_zero(slice->from)},
-              {"to", since_zero(slice->to)},
-              {"begun", slice->begun},
-              {"ended", slice->ended}};
-  put_task(out, slice->task);
-  return out;
+  json.object([&] {
+    json.members("begun", slice->begun, "cpu", slice->cpu, "depth", slice->depth, "ended",
+                 slice->ended, "from", since_zero(slice->from), "kind",
+                 static_cast<unsigned>(slice->kind), "name",
+                 run ? timeline.tasks().name(slice->value)
+                     : std::string_view(timeline.types()[slice->value].name));
+    put_task(json, slice->task);
+    json.members("to", since_zero(slice->to), "value", slice->value);
+  });
 }
 
 // The details of a slice that the page knows from its picture.
@@ -440,31 +443,29 @@ Result<std::string> Api::slice(const Parameters& parameters, const Unwanted& unw
   of.cpu = static_cast<std::uint32_t>(*cpu);
   of.task = task_value ? of.value : static_cast<TaskIndex>(*task);
   const SliceDetails found = slice_details(timeline, of, unwanted);
-  json wakes = json::array();
-  for (const auto& [wake, asleep] : found.wakes) {
-    const bool by_interrupt = wake.interrupt != kNoType;
-    json& out = wakes.emplace_back(json{{"at", since_zero(wake.woken)},
-                                        {"runs", since_zero(wake.runs)},
-                                        {"cpu", wake.waker_cpu},
-                                        {"asleep", asleep},
-                                        {"interrupt", nullptr}});
-    if (by_interrupt) out["interrupt"] = timeline.types()[wake.interrupt].name;
-    if (!by_interrupt) out["task"] = wake.waker;
-    if (!by_interrupt) put_task(out, wake.waker);
-  }
-  json facts = json::array();
-  if (of.kind == SliceKind::async) {
-    for (const json& one : async_facts(model_, of.from, of.from + 1, kMostListed)) {
-      if (one[1] == of.cpu) facts = one[3];
+  return json_object([&](JsonWriter& json) {
+    json.key("facts");
+    of.kind == SliceKind::async ? put_facts_of_span(json, model_, of.from, of.cpu) : json.row();
+    put(json.key("next"), found.next);
+    put(json.key("parent"), found.parent);
+    put(json.key("previous"), found.previous);
+    json.members("states", found.states, "wake_count", found.wake_count);
+    json.key("wakes").array([&] {
+      for (const auto& [wake, asleep] : found.wakes) put(json, wake, asleep);
+    });
+  });
+}
+
+void Api::put(JsonWriter& json, const Wake& wake, std::uint64_t asleep) const {
+  json.object([&] {
+    json.members("asleep", asleep, "at", since_zero(wake.woken), "cpu", wake.waker_cpu, "runs",
+                 since_zero(wake.runs));
+    if (wake.interrupt != kNoType) {
+      return json.members("interrupt", model_.timeline().types()[wake.interrupt].name);
     }
-  }
-  return dump_json({{"states", found.states},
-                    {"facts", std::move(facts)},
-                    {"wakes", std::move(wakes)},
-                    {"wake_count", found.wake_count},
-                    {"parent", slice_json(found.parent)},
-                    {"previous", slice_json(found.previous)},
-                    {"next", slice_json(found.next)}});
+    json.members("interrupt", nullptr);
+    put_task(json, wake.waker);
+  });
 }
 
 // Returns the fkt_extract command. With the parameter "run", runs it too.
@@ -478,17 +479,14 @@ Result<std::string> Api::extract(const Parameters& parameters, const Unwanted&) 
   const auto task = parameters.find("task");
   if (task != parameters.end()) asked.task = task->second;
   if (asked.task.size() > kLongestTask) return bad("task", "longer than any name");
-  json out = {{"command", extract_command_.command(asked)},
-              {"file", extract_command_.slice(asked)},
-              {"available", extract_command_.available()},
-              {"done", false}};
   const auto run = parameters.find("run");
-  if (run == parameters.end() || run->second != "1" || !extract_command_.available())
-    return dump_json(out);
-  const Status done = extract_command_.run(asked);
-  if (!done) return done.error();
-  out["done"] = true;
-  return dump_json(out);
+  const bool runs = run != parameters.end() && run->second == "1" && extract_command_.available();
+  if (runs) {
+    FKT_TRY(extract_command_.run(asked));
+  }
+  return json_object("available", extract_command_.available(), "command",
+                     extract_command_.command(asked), "done", runs, "file",
+                     extract_command_.slice(asked));
 }
 
 }  // namespace fkt::cli

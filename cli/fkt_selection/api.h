@@ -13,11 +13,10 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "cli/fkt_selection/early_part.h"
 #include "cli/fkt_selection/extract_command.h"
 #include "cli/fkt_selection/model.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/result.h"
 #include "lib/timeline/occurrence_search.h"
 
@@ -46,11 +45,14 @@ class Api {
   // parameter "turn".
   Reply answer(std::string_view name, const Parameters& parameters) const;
 
- private:
   // The time that a request is about.
   struct AskedRange {
     std::uint64_t from = 0, to = 0;  // ticks of the recording's clock
   };
+  // Returns the answer "info" of a file that holds a part of the recording.
+  std::string info_of(const std::string& file, const AskedRange& part) const;
+
+ private:
   using Answer = Result<std::string> (Api::*)(const Parameters&, const Unwanted&) const;
 
   Result<std::string> info(const Parameters&, const Unwanted&) const;
@@ -79,9 +81,11 @@ class Api {
   Error nothing_called(const std::string& name) const;
   NameMatch match(std::string_view name) const;
   std::int64_t since_zero(std::uint64_t clock) const;
-  nlohmann::json occurrence_json(const Occurrence& occurrence) const;
-  nlohmann::json slice_json(const std::optional<Slice>& slice) const;
-  void put_task(nlohmann::json& out, TaskIndex task) const;
+  void put(JsonWriter&, const Occurrence& occurrence) const;
+  void put(JsonWriter&, const std::optional<Slice>& slice) const;
+  void put(JsonWriter&, const Wake& wake, std::uint64_t asleep) const;
+  // Writes the members that tell a task.
+  void put_task(JsonWriter&, TaskIndex task) const;
 
   const Model& model_;
   const ExtractCommand& extract_command_;

@@ -2,28 +2,29 @@
 #include "cli/fkt_selection/async_facts.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "lib/report/event_format.h"
 
 namespace fkt::cli {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::uint64_t kSectorBytes = 512;
 
 class Sink : public StateObserver {
  public:
-  Sink(const Model& model, std::uint64_t from, std::size_t most)
-      : model_(model),
+  // cpu: of a span that begins there, the facts alone are written.
+  Sink(JsonWriter& json, const Model& model, std::uint64_t from, std::size_t most,
+       std::optional<std::uint32_t> cpu = {})
+      : json_(json),
+        model_(model),
         timeline_(model.timeline()),
         catalogue_(timeline_.trace().info().catalogue),
         from_(from),
         most_(most),
+        cpu_(cpu),
         time_(TimeUnit::readable, timeline_.trace().info().clocks.ticks_per_second()),
         format_(timeline_.trace().info(), timeline_.tasks(), timeline_.types(), time_) {}
 
@@ -34,22 +35,14 @@ class Sink : public StateObserver {
     if (type->field(event, "part") != nullptr) files_[place(*type, event)] = file(*type, event);
     const KeyedAsync* const async = type->async_of(event);
     if (async == nullptr || async->role != Role::begin || event.clock < from_) return;
-    json facts = json::array();
-    for (const Field& field : type->values_of(event)) {
-      if (field.name == async->match || field.name == async->lane) continue;
-      if (field.name == "ino") {
-        add_file(facts, *type, event);
-      } else {
-        text_.clear();
-        format_.field(text_, field, event, EventFormat::Names::raw);
-        facts.push_back({field.name, text_.view()});
-      }
-    }
-    found_.push_back({static_cast<std::int64_t>(event.clock - model_.zero()), event.cpu,
-                      async->kind, std::move(facts)});
+    if (enough() || (cpu_ && *cpu_ != event.cpu)) return;
+    found_++;
+    const auto facts = [&] { json_.array([&] { put_facts(*type, *async, event); }); };
+    if (cpu_) return facts();
+    json_.row(static_cast<std::int64_t>(event.clock - model_.zero()), event.cpu, async->kind,
+              facts);
   }
-  bool enough() const override { return found_.size() >= most_; }
-  json take() { return std::move(found_); }
+  bool enough() const override { return found_ >= most_; }
 
  private:
   using File = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
@@ -65,9 +58,21 @@ class Sink : public StateObserver {
   static File file(const EventType& type, const Event& event) {
     return {value(type, event, "part"), value(type, event, "ino")};
   }
+  void put_facts(const EventType& type, const KeyedAsync& async, const Event& event) {
+    for (const Field& field : type.values_of(event)) {
+      if (field.name == async.match || field.name == async.lane) continue;
+      if (field.name == "ino") {
+        put_file(type, event);
+      } else {
+        text_.clear();
+        format_.field(text_, field, event, EventFormat::Names::raw);
+        json_.row(field.name, text_.view());
+      }
+    }
+  }
   // A request knows its disk, but not the partition, by whose number files are named: that is known
   // of what was handed in for its sectors.
-  void add_file(json& facts, const EventType& type, const Event& event) {
+  void put_file(const EventType& type, const Event& event) {
     File of{value(type, event, "dev"), value(type, event, "ino")};
     const auto first = place(type, event);
     const std::uint64_t sectors = value(type, event, "bytes") / kSectorBytes;
@@ -79,31 +84,43 @@ class Sink : public StateObserver {
     const std::string_view path = timeline_.file_names().find(of.first, of.second);
     text_.clear();
     text_.escaped(path);
-    facts.push_back(path.empty() ? json{"inode", std::to_string(of.second)}
-                                 : json{"file", text_.view()});
+    path.empty() ? json_.row("inode", std::to_string(of.second)) : json_.row("file", text_.view());
   }
 
+  JsonWriter& json_;
   const Model& model_;
   const Timeline& timeline_;
   const Catalogue& catalogue_;
   const std::uint64_t from_;
   const std::size_t most_;
+  const std::optional<std::uint32_t> cpu_;
   TimeFormat time_;
   EventFormat format_;
   TextWriter text_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, File> files_;  // by disk and sector
-  json found_ = json::array();
+  std::size_t found_ = 0;
 };
 
-}  // namespace
-
-json async_facts(const Model& model, std::uint64_t from, std::uint64_t to, std::size_t most) {
+void follow(const Model& model, std::uint64_t from, std::uint64_t to, Sink& sink) {
   // What is for a request was handed in before it, as a rule much less than a second.
   const auto second = static_cast<std::uint64_t>(model.trace().info().clocks.ticks_per_second());
   const std::uint64_t begin = model.timeline().begin();
-  Sink sink(model, from, most);
   model.timeline().follow(from - std::min(from - std::min(from, begin), second), to, sink);
-  return sink.take();
+}
+
+}  // namespace
+
+void put_async_facts(JsonWriter& json, const Model& model, std::uint64_t from, std::uint64_t to,
+                     std::size_t most) {
+  Sink sink(json, model, from, most);
+  json.array([&] { follow(model, from, to, sink); });
+}
+
+void put_facts_of_span(JsonWriter& json, const Model& model, std::uint64_t from,
+                       std::uint32_t cpu) {
+  Sink sink(json, model, from, 1, cpu);
+  follow(model, from, from + 1, sink);
+  if (!sink.enough()) json.row();
 }
 
 }  // namespace fkt::cli

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/fkt_selection/model.h"
-#include "lib/base/text_writer.h"
+#include "lib/base/json_writer.h"
 
 namespace fkt::cli {
 
@@ -17,6 +17,6 @@ namespace fkt::cli {
 std::string list_density(const Model& model, const TimeScale& scale);
 
 // Writes an array of [cpu, from, to, lost]; times in ticks since `zero`.
-void put_gaps(TextWriter& out, const std::vector<Gap>& gaps, std::uint64_t zero);
+void put_gaps(JsonWriter& json, const std::vector<Gap>& gaps, std::uint64_t zero);
 
 }  // namespace fkt::cli

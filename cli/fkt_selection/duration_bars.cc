@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 namespace fkt::cli {
 namespace {
 
@@ -19,16 +17,15 @@ void DurationBars::add(const Histogram& times) {
   });
 }
 
-nlohmann::json DurationBars::json() const {
-  nlohmann::json bars = nlohmann::json::array();
+void DurationBars::put(JsonWriter& json) const {
   const auto first = std::ranges::find_if(counts_, [](std::uint64_t count) { return count > 0; });
-  for (auto bar = static_cast<std::uint32_t>(first - counts_.begin()); bar < counts_.size();
-       bar++) {
-    const std::uint64_t to = Histogram::bottom((bar + 1) * kBuckets);  // 0: larger than 64 bits
-    bars.push_back(
-        {Histogram::bottom(bar * kBuckets), to == 0 ? ~std::uint64_t{0} : to, counts_[bar]});
-  }
-  return bars;
+  json.array([&] {
+    for (auto bar = static_cast<std::uint32_t>(first - counts_.begin()); bar < counts_.size();
+         bar++) {
+      const std::uint64_t to = Histogram::bottom((bar + 1) * kBuckets);  // 0: larger than 64 bits
+      json.row(Histogram::bottom(bar * kBuckets), to == 0 ? ~std::uint64_t{0} : to, counts_[bar]);
+    }
+  });
 }
 
 }  // namespace fkt::cli

@@ -6,18 +6,17 @@
 #include <cstdint>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "lib/base/histogram.h"
+#include "lib/base/json_writer.h"
 
 namespace fkt::cli {
 
 class DurationBars {
  public:
   void add(const Histogram& times);
-  // Returns [from, to, count] of each bar (ticks, from <= duration < to), from the first to the
+  // Writes [from, to, count] of each bar (ticks, from <= duration < to), from the first to the
   // last that is not empty.
-  nlohmann::json json() const;
+  void put(JsonWriter& json) const;
 
  private:
   std::vector<std::uint64_t> counts_;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_selection/event_list.h"
 
-#include <nlohmann/json.hpp>
-
 #include "lib/report/event_format.h"
 
 namespace fkt::cli {
 namespace {
 
-using nlohmann::json;
-
 class ListSink : public StateObserver {
  public:
-  ListSink(const Timeline& timeline, const EventListRequest& request, std::uint64_t zero)
+  ListSink(const Timeline& timeline, const EventListRequest& request, std::uint64_t zero,
+           const ListEvent& list)
       : request_(request),
+        list_(list),
         zero_(zero),
         tasks_(timeline.tasks()),
         time_(TimeUnit::readable, timeline.trace().info().clocks.ticks_per_second()),
@@ -24,7 +22,7 @@ class ListSink : public StateObserver {
     if (event.id == kGapBegins) return;  // it is listed at its end
     if (event.clock < request_.from || (request_.cpu && *request_.cpu != event.cpu)) return;
     if (request_.task && *request_.task != running) return;
-    if (events_.size() == request_.most) {
+    if (listed_ == request_.most) {
       more_ = true;
       return;
     }
@@ -35,34 +33,31 @@ class ListSink : public StateObserver {
     } else {
       format_.text(text_, event, step);
     }
-    events_.push_back({{"time", static_cast<std::int64_t>(event.clock - zero_)},
-                       {"cpu", event.cpu},
-                       {"tid", event.pid},
-                       {"task", running},
-                       {"task_name", tasks_.name(running)},
-                       {"depth", step.depth},
-                       {"text", text_.view()}});
+    listed_++;
+    list_({static_cast<std::int64_t>(event.clock - zero_), event.cpu, event.pid, running,
+           tasks_.name(running), step.depth, text_.view()});
   }
   bool enough() const override { return more_; }
-  json take() { return {{"events", std::move(events_)}, {"more", more_}}; }
 
  private:
   const EventListRequest& request_;
+  const ListEvent& list_;
   std::uint64_t zero_;
   const Tasks& tasks_;
   TimeFormat time_;
   EventFormat format_;
   TextWriter text_;
-  std::vector<json> events_;
+  std::size_t listed_ = 0;
   bool more_ = false;
 };
 
 }  // namespace
 
-json list_events(const Timeline& timeline, const EventListRequest& request, std::uint64_t zero) {
-  ListSink sink(timeline, request, zero);
+bool list_events(const Timeline& timeline, const EventListRequest& request, std::uint64_t zero,
+                 const ListEvent& list) {
+  ListSink sink(timeline, request, zero, list);
   timeline.follow(request.from, request.to, sink);
-  return sink.take();
+  return sink.enough();
 }
 
 }  // namespace fkt::cli

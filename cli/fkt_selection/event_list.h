@@ -2,9 +2,9 @@
 // The events of a time interval as text, for the list of the page.
 #pragma once
 
+#include <functional>
 #include <optional>
-
-#include <nlohmann/json_fwd.hpp>
+#include <string_view>
 
 #include "lib/timeline/timeline.h"
 
@@ -17,9 +17,19 @@ struct EventListRequest {
   std::size_t most = 200;
 };
 
-// Returns {"events": [{time, cpu, tid, task_name, depth, text}], "more": true if there are further
-// events}; times are ticks since `zero`.
-nlohmann::json list_events(const Timeline& timeline, const EventListRequest& request,
-                           std::uint64_t zero);
+struct ListedEvent {
+  std::int64_t time = 0;  // ticks since `zero`
+  std::uint32_t cpu = 0, tid = 0;
+  TaskIndex task = 0;
+  std::string_view task_name;
+  std::size_t depth = 0;
+  std::string_view text;
+};
+using ListEvent = std::function<void(const ListedEvent&)>;
+
+// Calls `list` with each event; its texts are valid until it returns. Returns whether there are
+// more than those.
+bool list_events(const Timeline& timeline, const EventListRequest& request, std::uint64_t zero,
+                 const ListEvent& list);
 
 }  // namespace fkt::cli

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include <zlib.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
@@ -18,13 +17,11 @@
 #include "cli/fkt_selection/event_list.h"
 #include "cli/fkt_selection/lane_list.h"
 #include "cli/fkt_selection/page.h"
-#include "lib/format/json.h"
+#include "lib/base/json_writer.h"
 #include "lib/timeline/window_stats.h"
 
 namespace fkt::cli {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::uint64_t kMostEvents = 300'000;  // whose texts a browser holds without effort
 // JSON of lanes becomes at least this many times smaller. More than that is not compressed in vain,
@@ -161,15 +158,20 @@ class HtmlFile {
   // The texts of all events, and what they tell of asynchronous spans; empty if they are too many.
   std::string list_all_events() const {
     if (model_.events_about(request_.from, request_.to) > kMostEvents) return {};
-    const json list = list_events(model_.timeline(),
-                                  {request_.from, request_.to, {}, {}, kMostEvents}, model_.zero());
-    json rows = json::array();
-    for (const json& event : list["events"]) {
-      rows.push_back({event["time"], event["cpu"], event["task"], event["task_name"],
-                      event["depth"], event["text"]});
-    }
-    return ",\"events\":" + dump_json(rows) +
-           ",\"facts\":" + dump_json(async_facts(model_, request_.from, request_.to, kMostEvents));
+    TextWriter out;
+    out.put(",\"events\":");
+    JsonWriter events(out);
+    events.array([&] {
+      list_events(model_.timeline(), {request_.from, request_.to, {}, {}, kMostEvents},
+                  model_.zero(), [&](const ListedEvent& event) {
+                    events.row(event.time, event.cpu, event.task, event.task_name, event.depth,
+                               event.text);
+                  });
+    });
+    out.put(",\"facts\":");
+    JsonWriter facts(out);
+    put_async_facts(facts, model_, request_.from, request_.to, kMostEvents);
+    return out.take();
   }
 
   // Returns the part that every attempt has, the begin of a JSON object: information, overview,
@@ -181,33 +183,31 @@ class HtmlFile {
       return std::to_string(static_cast<std::int64_t>(clock - model_.zero()));
     };
     const Parameters part = {{"from", since(request_.from)}, {"to", since(request_.to)}};
-    const Reply info = api.answer("info", {}), stats = api.answer("stats", part);
-    for (const Reply* reply : {&info, &stats}) {
-      if (reply->status != 200) return Error{ErrorCode::damaged, "--html: " + reply->body};
-    }
-    json about = json::parse(info.body);
-    about["file"] = std::filesystem::path(model_.file()).filename().string();
-    about["whole"] = {about["begin"], about["end"]};
-    about["begin"] = static_cast<std::int64_t>(request_.from - model_.zero());
-    about["end"] = static_cast<std::int64_t>(request_.to - model_.zero());
+    const Reply stats = api.answer("stats", part);
+    if (stats.status != 200) return Error{ErrorCode::damaged, "--html: " + stats.body};
+    const std::string file = std::filesystem::path(model_.file()).filename().string();
     const TimeScale overview{request_.from, request_.to, columns};
-    return "{\"info\":" + dump_json(about) + ",\"stats\":" + stats.body +
-           ",\"density\":" + list_density(model_, overview) + ",\"bars\":" + dump_json(bars());
+    return "{\"info\":" + api.info_of(file, {request_.from, request_.to}) +
+           ",\"stats\":" + stats.body + ",\"density\":" + list_density(model_, overview) +
+           ",\"bars\":" + bars();
   }
 
   // Of each type the name and the histogram of its durations.
-  json bars() const {
+  std::string bars() const {
     const Timeline& timeline = model_.timeline();
     WindowStats stats(request_.from, request_.to, timeline.tasks());
     timeline.follow(request_.from, request_.to, stats, {});
-    json list = json::array();
-    for (TypeIndex type = 0; type < stats.types().size(); type++) {
-      if (stats.types()[type].total.count == 0) continue;
-      DurationBars of;
-      of.add(stats.types()[type].times);
-      list.push_back({timeline.types()[type].name, of.json()});
-    }
-    return list;
+    TextWriter out;
+    JsonWriter json(out);
+    json.array([&] {
+      for (TypeIndex type = 0; type < stats.types().size(); type++) {
+        if (stats.types()[type].total.count == 0) continue;
+        DurationBars of;
+        of.add(stats.types()[type].times);
+        json.row(timeline.types()[type].name, [&] { of.put(json); });
+      }
+    });
+    return out.take();
   }
 
   static Result<std::string> page_with(const std::string& packed) {

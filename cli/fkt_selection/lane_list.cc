@@ -45,27 +45,23 @@ class LaneList {
     std::size_t cells = 0;
     for (const Lane& lane : picture.lanes) cells += lane.cells.size();
     out_.room(kCellBytes * cells);
-    {
-      JsonWriter all(out_, '{', '}');
-      all.key("lanes");
-      put_lanes(picture.lanes);
-      all.key("wakes");
-      put_wakes(wakes);
-      all.key("wakes_left_out");
-      out_.put(wakes_left_out_ ? "true" : "false");
-      all.key("gaps");
-      put_gaps(out_, gaps_in(model_.gaps(), request_.scale), model_.zero());
-      all.key("task_count");
-      out_.number(picture.tasks);
-      all.key("bucket");
-      out_.number(bucket_);
-      all.key("coarse");
-      out_.put(coarse ? "true" : "false");
-      all.key("tasks");
-      put_tasks();
-      all.key("types");
-      put_types();
-    }
+    json_.object([&] {
+      json_.key("lanes").array([&] {
+        for (const Lane& lane : picture.lanes) put_lane(lane);
+      });
+      json_.key("wakes").array([&] {
+        for (const Wake& wake : wakes) put_wake(wake);
+      });
+      json_.members("wakes_left_out", wakes_left_out_);
+      put_gaps(json_.key("gaps"), gaps_in(model_.gaps(), request_.scale), model_.zero());
+      json_.members("task_count", picture.tasks, "bucket", bucket_, "coarse", coarse);
+      json_.key("tasks").object([&] { put_tasks(); });
+      json_.key("types").object([&] {
+        for (const TypeIndex type : used_types_) {
+          json_.members(std::to_string(type), model_.timeline().types()[type].name);
+        }
+      });
+    });
     return out_.take();
   }
 
@@ -125,96 +121,50 @@ class LaneList {
     return filter;
   }
 
-  void put_lanes(const std::vector<Lane>& lanes) {
-    JsonWriter list(out_, '[', ']');
-    for (const Lane& lane : lanes) {
-      if (lane.of.kind == LaneKind::task) used_tasks_.insert(lane.of.id);
-      if (lane.of.kind == LaneKind::async) used_types_.insert(lane.of.id);
-      list.next();
-      JsonWriter members(out_, '{', '}');
-      members.key("cpu");
-      out_.put(lane.of.kind == LaneKind::cpu ? "true" : "false");
-      members.key("async");
-      out_.put(lane.of.kind == LaneKind::async ? "true" : "false");
-      members.key("id");
-      out_.number(lane.of.id);
-      members.key("cells");
-      JsonWriter cells(out_, '[', ']');
-      before_ = 0;
-      for (const LaneCell& cell : lane.cells) {
-        cells.next();
-        put_cell(cell);
-      }
-    }
+  void put_lane(const Lane& lane) {
+    if (lane.of.kind == LaneKind::task) used_tasks_.insert(lane.of.id);
+    if (lane.of.kind == LaneKind::async) used_types_.insert(lane.of.id);
+    before_ = 0;
+    json_.object("cpu", lane.of.kind == LaneKind::cpu, "async", lane.of.kind == LaneKind::async,
+                 "id", lane.of.id, "cells", [&] {
+                   json_.array([&] {
+                     for (const LaneCell& cell : lane.cells) put_cell(cell);
+                   });
+                 });
   }
 
   void put_cell(const LaneCell& cell) {
     const bool task = cell.kind == SliceKind::run || cell.kind == SliceKind::async;
     if (task) used_tasks_.insert(cell.value);
     if (!task && cell.kind != SliceKind::state) used_types_.insert(cell.value);
-    if (cell.in != kNoType) used_types_.insert(cell.in);
-    JsonWriter values(out_, '[', ']');
-    values.number(static_cast<unsigned>(cell.kind));
-    values.number(cell.depth);
-    values.number((cell.begun ? 1 : 0) | (cell.ended ? 2 : 0));
-    values.number(cell.count);
-    values.number(cell.value);
-    put_type(values, cell.in);
-    values.number(cell.cpu);
     const std::int64_t from = since_zero(cell.from), to = since_zero(cell.to);
     const bool differences = request_.differences;
-    values.number_signed(differences ? from - before_ : from);
-    values.number_signed(differences ? to - from : to);
-    values.number(differences && cell.busy == cell.to - cell.from ? 0 : cell.busy);
+    json_.row(static_cast<unsigned>(cell.kind), cell.depth,
+              (cell.begun ? 1 : 0) | (cell.ended ? 2 : 0), cell.count, cell.value, used(cell.in),
+              cell.cpu, differences ? from - before_ : from, differences ? to - from : to,
+              differences && cell.busy == cell.to - cell.from ? 0 : cell.busy);
     before_ = from;
   }
 
-  void put_type(JsonWriter& values, TypeIndex type) {
-    if (type != kNoType) return values.number(type);
-    values.next();
-    out_.put("null");
+  void put_wake(const Wake& wake) {
+    used_tasks_.insert(wake.waker);
+    used_tasks_.insert(wake.task);
+    json_.row(wake.waker, wake.waker_cpu, since_zero(wake.woken), wake.task, wake.cpu,
+              since_zero(wake.runs), used(wake.interrupt));
   }
 
-  void put_wakes(const std::vector<Wake>& wakes) {
-    JsonWriter list(out_, '[', ']');
-    for (const Wake& wake : wakes) {
-      used_tasks_.insert(wake.waker);
-      if (wake.interrupt != kNoType) used_types_.insert(wake.interrupt);
-      used_tasks_.insert(wake.task);
-      list.next();
-      JsonWriter values(out_, '[', ']');
-      values.number(wake.waker);
-      values.number(wake.waker_cpu);
-      values.number_signed(since_zero(wake.woken));
-      values.number(wake.task);
-      values.number(wake.cpu);
-      values.number_signed(since_zero(wake.runs));
-      put_type(values, wake.interrupt);
-    }
+  std::optional<TypeIndex> used(TypeIndex type) {
+    if (type == kNoType) return {};
+    used_types_.insert(type);
+    return type;
   }
 
   void put_tasks() {
-    JsonWriter all(out_, '{', '}');
     for (const TaskIndex task : used_tasks_) {
       if (task >= tasks_.size()) continue;
-      all.key(std::to_string(task));
-      JsonWriter members(out_, '{', '}');
-      members.key("tid");
-      out_.number(tasks_[task].tid);
-      members.key("tgid");
-      out_.number(tasks_[task].tgid);
-      members.key("name");
-      out_.json(tasks_.name(task));
-      members.key("idle");
-      out_.put(tasks_[task].idle ? "true" : "false");
-    }
-  }
-
-  void put_types() {
-    JsonWriter all(out_, '{', '}');
-    for (const TypeIndex type : used_types_) {
-      all.key(std::to_string(type));
-      out_.json(model_.timeline().types()[type].name);
+      json_.key(std::to_string(task))
+          .object("tid", tasks_[task].tid, "tgid", tasks_[task].tgid, "name", tasks_.name(task),
+                  "idle", tasks_[task].idle);
     }
   }
 
@@ -226,6 +176,7 @@ class LaneList {
   const LaneListRequest& request_;
   const Tasks& tasks_;
   TextWriter out_;
+  JsonWriter json_{out_};
   bool wakes_left_out_ = false;
   std::uint64_t bucket_ = 0;  // ticks
   std::int64_t before_ = 0;   // the begin of the lane's cell before

@@ -2,6 +2,7 @@
 #include "lib/base/table.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "lib/base/utf8.h"
 
@@ -45,14 +46,40 @@ struct PutCsv : PutValue {
   void operator()(const std::string& value) const { out.csv(value); }
 };
 
-struct PutJson : PutValue {
-  using PutValue::operator();
-  void operator()(NoValue) const { out.put("null"); }
-  void operator()(const std::string& value) const { out.json(value); }
+struct PutJson {
+  JsonWriter& json;
+  const TimeFormat& time;
+
+  void operator()(NoValue) const { json.put(nullptr); }
+  void operator()(Ticks value) const { put(time, value.ticks, false); }
+  void operator()(Moment value) const { put(time.of_moments(), value.ticks, false); }
+  void operator()(SignedTicks value) const {
+    const auto bits = static_cast<std::uint64_t>(value.ticks);
+    put(time, value.ticks < 0 ? ~bits + 1 : bits, value.ticks < 0);
+  }
+  void operator()(Decimal value) const { put(value.value, value.digits); }
+  void operator()(Percent value) const { put(value.value, 2); }
+  void operator()(EventCode value) const { json.put(value.code); }
   void operator()(const std::shared_ptr<const Table>& value) const {
-    out.put('[');
-    write_json_rows(out, *value, time, JsonRows::joined);
-    out.put(']');
+    write_json_rows(json, *value, time, JsonRows::joined);
+  }
+  void operator()(const auto& value) const { json.put(value); }
+
+ private:
+  void put(double value, int digits) const {
+    json.indented() ? json.put(value) : json.value().decimal(value, digits);
+  }
+  void put(const TimeFormat& format, std::uint64_t ticks, bool negative) const {
+    TimeFormat::Digits room;
+    const std::string_view digits = format.digits(room, ticks);
+    if (json.indented() && digits.find('.') != std::string_view::npos) {
+      double number = 0;
+      std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      return json.put(negative ? -number : number);
+    }
+    TextWriter& out = json.value();
+    if (negative) out.put('-');
+    out.put(digits);
   }
 };
 
@@ -163,35 +190,24 @@ class TextTable {
   TextWriter cell_;
 };
 
-void write_json_row(TextWriter& out, const std::vector<const Table::Part*>& parts, std::size_t row,
+void write_json_row(JsonWriter& json, const std::vector<const Table::Part*>& parts, std::size_t row,
                     const TimeFormat& time) {
   std::string_view group;  // the object that is open
-  bool first = true;
-  const auto key = [&](std::string_view name) {
-    if (!first) out.put(',');
-    out.json(name);
-    out.put(':');
-    first = false;
-  };
-  out.put('{');
+  json.begin('{');
   for (const Table::Part* part : parts) {
     const Cell cell = part->cell(row);
     const NoValue* none = std::get_if<NoValue>(&cell);
     if (none != nullptr && !none->null) continue;
     const Column& column = part->column;
     if (column.group != group) {
-      if (!group.empty()) out.put('}');
+      if (!group.empty()) json.end('}');
       group = column.group;
-      if (!group.empty()) {
-        key(group);
-        out.put('{');
-        first = true;
-      }
+      if (!group.empty()) json.key(group).begin('{');
     }
-    key(column.key);
-    std::visit(PutJson{{out, time}}, cell);
+    write_json(json.key(column.key), cell, time);
   }
-  out.put(group.empty() ? "}" : "}}");
+  if (!group.empty()) json.end('}');
+  json.end('}');
 }
 
 }  // namespace
@@ -226,61 +242,49 @@ void write_csv(TextWriter& out, const Table& table, const TimeFormat& time, std:
   }
 }
 
-void write_json_rows(TextWriter& out, const Table& table, const TimeFormat& time, JsonRows rows) {
+void write_json(JsonWriter& json, const Cell& cell, const TimeFormat& time) {
+  std::visit(PutJson{json, time}, cell);
+}
+
+void write_json_lines(TextWriter& out, const Table& table, const TimeFormat& time) {
   const std::vector<const Table::Part*> parts = table.parts(Column::kJson);
   for (std::size_t row = 0; row < table.rows(); row++) {
-    if (row > 0 && rows != JsonRows::lines) out.put(',');
-    if (rows == JsonRows::on_lines) out.put('\n');
-    write_json_row(out, parts, row, time);
-    if (rows == JsonRows::lines) out.put('\n');
+    JsonWriter json(out);
+    write_json_row(json, parts, row, time);
+    out.put('\n');
   }
 }
 
-JsonReport::JsonReport(TextWriter& out, const TimeFormat& time) : out_(out), time_(time) {
-  out_.put("{\"unit\":");
-  out_.json(time.unit());
+void write_json_rows(JsonWriter& json, const Table& table, const TimeFormat& time, JsonRows rows) {
+  const std::vector<const Table::Part*> parts = table.parts(Column::kJson);
+  json.array([&] {
+    for (std::size_t row = 0; row < table.rows(); row++) {
+      if (rows == JsonRows::on_lines) json.begin_line();
+      write_json_row(json, parts, row, time);
+    }
+  });
+}
+
+JsonReport::JsonReport(TextWriter& out, const TimeFormat& time)
+    : JsonWriter(out), out_(out), time_(time) {
+  begin('{');
+  members("unit", time.unit());
 }
 
 JsonReport::~JsonReport() {
-  out_.put("}\n");
+  end('}');
+  out_.put('\n');
 }
 
-void JsonReport::key(std::string_view name) {
-  out_.json(name);
-  out_.put(':');
-}
-
-void JsonReport::text(std::string_view name, std::string_view value) {
-  out_.put(',');
+void JsonReport::ticks(std::string_view name, std::optional<std::uint64_t> ticks) {
   key(name);
-  out_.json(value);
-}
-
-void JsonReport::number(std::string_view name, std::uint64_t value) {
-  out_.put(',');
-  key(name);
-  out_.number(value);
-}
-
-void JsonReport::ticks(std::string_view name, std::uint64_t value) {
-  out_.put(',');
-  key(name);
-  time_.put(out_, value);
-}
-
-void JsonReport::optional_ticks(std::string_view name, std::optional<std::uint64_t> value) {
-  if (value) return ticks(name, *value);
-  out_.put(',');
-  key(name);
-  out_.put("null");
+  ticks ? time_.put(value(), *ticks) : put(nullptr);
 }
 
 void JsonReport::rows(std::string_view name, const Table& table, JsonRows rows, bool on_line) {
-  out_.put(on_line ? ",\n" : ",");
+  if (on_line) begin_line();
   key(name);
-  out_.put('[');
-  write_json_rows(out_, table, time_, rows);
-  out_.put(']');
+  write_json_rows(*this, table, time_, rows);
 }
 
 }  // namespace fkt

@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "lib/base/json_writer.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 
@@ -138,35 +139,27 @@ void write_text(TextWriter& out, const Table& table, const TimeFormat& time,
 void write_csv(TextWriter& out, const Table& table, const TimeFormat& time,
                std::string_view name = {});
 
-// The separator between the objects of the rows.
-enum class JsonRows {
-  joined,    // {...},{...}
-  on_lines,  // each object on a line of its own, separated by commas
-  lines,     // each object is a line that ends with a newline: no commas
-};
-// Writes an object for each row, without the brackets of an array.
-void write_json_rows(TextWriter& out, const Table& table, const TimeFormat& time, JsonRows rows);
+// Writes a cell's value. Times and shares have fixed digits, in indented JSON as many as tell them
+// apart.
+void write_json(JsonWriter& json, const Cell& cell, const TimeFormat& time);
+// Writes an object for each row, on a line of its own, without commas between them.
+void write_json_lines(TextWriter& out, const Table& table, const TimeFormat& time);
+// Writes an array with an object for each row: in one line, or each on a line of its own.
+enum class JsonRows { joined, on_lines };
+void write_json_rows(JsonWriter& json, const Table& table, const TimeFormat& time, JsonRows rows);
 
 // Writes one JSON object with the unit of the times, further members, and arrays of rows.
-class JsonReport {
+class JsonReport : public JsonWriter {
  public:
   JsonReport(TextWriter& out, const TimeFormat& time);
   ~JsonReport();
-  JsonReport(const JsonReport&) = delete;
-  JsonReport& operator=(const JsonReport&) = delete;
 
-  // Write a member: a text, escaped; a number; a time (ticks) in the unit of the report; such a
-  // time, or null.
-  void text(std::string_view key, std::string_view value);
-  void number(std::string_view key, std::uint64_t value);
-  void ticks(std::string_view key, std::uint64_t value);
-  void optional_ticks(std::string_view key, std::optional<std::uint64_t> value);
+  // Writes a member that is a time in the unit of the report, or null.
+  void ticks(std::string_view key, std::optional<std::uint64_t> value);
   // Writes a member that is an array with an object for each row. on_line: the key begins a line.
   void rows(std::string_view key, const Table& table, JsonRows rows, bool on_line);
 
  private:
-  void key(std::string_view name);
-
   TextWriter& out_;
   const TimeFormat& time_;
 };

@@ -146,6 +146,12 @@ void TextWriter::csv(std::string_view text) {
 void TextWriter::json(std::string_view text) {
   put('"');
   while (!text.empty()) {
+    // Most texts are short words of ASCII.
+    const auto end = std::ranges::find_if(
+        text, [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
+    put(text.substr(0, end - text.begin()));
+    text.remove_prefix(end - text.begin());
+    if (text.empty()) break;
     const Utf8Character c = first_character(text);
     if (c.length == 0) {
       put("\\ufffd");

@@ -8,6 +8,7 @@
 
 #include <fkt/ioctl.h>
 
+#include "lib/base/json_writer.h"
 #include "lib/format/json.h"
 #include "lib/format/json_members.h"
 
@@ -37,37 +38,42 @@ constexpr Reason kReasons[] = {
     {"stack", "their stack was nearly used up"},
 };
 
-Json json_of(const Hits& hits) {
-  return {{"kept", hits.kept}, {"dropped", hits.dropped}, {"missed", hits.missed}};
+void put(JsonWriter& json, const HitHistogram& histogram) {
+  const auto row = [&](const HitHistogram::Row& row) {
+    json.object(
+        "counts",
+        [&] {
+          json.array([&] {
+            for (const auto& [bucket, count] : row.counts) json.row(bucket, count);
+          });
+        },
+        "key", row.key, "sum", row.sum);
+  };
+  json.object([&] {
+    json.members("key", histogram.key);
+    json.key("rows").array([&] { std::ranges::for_each(histogram.rows, row); });
+    json.members("unit", histogram.unit, "value", histogram.value, "width", histogram.width);
+  });
 }
 
-Json json_of(const HitHistogram& histogram) {
-  Json rows = Json::array();
-  for (const HitHistogram::Row& row : histogram.rows) {
-    Json counts = Json::array();
-    for (const auto& [bucket, count] : row.counts) counts.push_back({bucket, count});
-    rows.push_back({{"key", row.key}, {"sum", row.sum}, {"counts", std::move(counts)}});
-  }
-  return {{"value", histogram.value},
-          {"unit", histogram.unit},
-          {"key", histogram.key},
-          {"width", histogram.width},
-          {"rows", std::move(rows)}};
-}
-
-Json json_of(const InstrumentResult& result) {
-  Json cpus = Json::array();
-  for (const InstrumentResult::OnCpu& on : result.cpus) {
-    Json cpu = json_of(on.hits);
-    cpu["cpu"] = on.cpu;
-    cpus.push_back(std::move(cpu));
-  }
-  Json json = {{"text", result.text},     {"action", result.action}, {"layer", result.layer},
-               {"places", result.places}, {"of", result.of},         {"calls", result.has_calls},
-               {"cpus", std::move(cpus)}};
-  if (result.is_removed) json["removed"] = true;
-  if (result.histogram) json["histogram"] = json_of(*result.histogram);
-  return json;
+void put(JsonWriter& json, const InstrumentResult& result) {
+  json.object([&] {
+    json.members("action", result.action, "calls", result.has_calls);
+    json.key("cpus").array([&] {
+      for (const InstrumentResult::OnCpu& on : result.cpus) {
+        json.object([&] {
+          json.members("cpu", on.cpu, "dropped", on.hits.dropped, "kept", on.hits.kept);
+          json.key("missed").object([&] {
+            for (const auto& [reason, count] : on.hits.missed) json.members(reason, count);
+          });
+        });
+      }
+    });
+    if (result.histogram) put(json.key("histogram"), *result.histogram);
+    json.members("layer", result.layer, "of", result.of, "places", result.places);
+    if (result.is_removed) json.members("removed", true);
+    json.members("text", result.text);
+  });
 }
 
 // Calls `each` for every object in the array that is the member `key`.
@@ -194,17 +200,15 @@ Hits InstrumentResult::hits() const {
 }
 
 std::string HitResults::to_json() const {
-  Json list = Json::array();
-  for (const InstrumentResult& result : instruments) list.push_back(json_of(result));
-  Json json = {{"instruments", std::move(list)}};
-  if (calls) {
-    json["too_short"] = calls->too_short;
-    json["taken"] = calls->taken;
-    json["shared"] = calls->shared;
-    json["inside_ns"] = calls->inside_ns;
-    json["total_ns"] = calls->total_ns;
-  }
-  return dump_json(json);
+  return json_object([&](JsonWriter& json) {
+    if (calls) json.members("inside_ns", calls->inside_ns);
+    json.key("instruments").array([&] {
+      for (const InstrumentResult& result : instruments) put(json, result);
+    });
+    if (!calls) return;
+    json.members("shared", calls->shared, "taken", calls->taken, "too_short", calls->too_short,
+                 "total_ns", calls->total_ns);
+  });
 }
 
 HitResults hit_results_of(const nlohmann::json& json) {

@@ -40,11 +40,9 @@ std::string dump_json(const nlohmann::json& json) {
   return out.take();
 }
 
-nlohmann::json clock_pair_json(const fkt_clocks& clocks) {
-  return {{"clock", std::uint64_t{clocks.clock}},
-          {"mono_raw_ns", std::uint64_t{clocks.mono_raw_ns}},
-          {"mono_ns", std::uint64_t{clocks.mono_ns}},
-          {"real_ns", std::uint64_t{clocks.real_ns}}};
+void put_clock_pair(JsonWriter& json, const fkt_clocks& clocks) {
+  json.object("clock", clocks.clock, "mono_ns", clocks.mono_ns, "mono_raw_ns", clocks.mono_raw_ns,
+              "real_ns", clocks.real_ns);
 }
 
 }  // namespace fkt

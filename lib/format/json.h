@@ -10,6 +10,8 @@
 
 #include <fkt/ioctl.h>
 
+#include "lib/base/json_writer.h"
+
 namespace fkt {
 
 struct HitResults;
@@ -17,12 +19,13 @@ struct HitResults;
 // Returns the JSON value of a section's text; a discarded value if it is not JSON, or nests deeper
 // than any section does: writing such a value would recurse too deeply.
 nlohmann::json parse_json(std::string_view text);
-// Returns JSON text that a terminal may be given, in which bytes that are no UTF-8 are replaced by
-// U+FFFD.
+// Returns a document that was read, and changed, as text that a terminal may be given, in which
+// bytes that are no UTF-8 are replaced by U+FFFD.
 std::string dump_json(const nlohmann::json& json);
 
-// The values of all clocks at one moment, as the members "start" and "end" of sections hold them.
-nlohmann::json clock_pair_json(const fkt_clocks& clocks);
+// Writes the values of all clocks at one moment, as the members "start" and "end" of sections hold
+// them.
+void put_clock_pair(JsonWriter& json, const fkt_clocks& clocks);
 
 // Returns the results that HitResults::to_json() has written. Members that are missing or of
 // another type are ignored.

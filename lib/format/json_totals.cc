@@ -27,36 +27,21 @@ CpuTotals cpu_totals_of(const Json& json) {
 
 }  // namespace
 
-Json cpu_totals_json(const CpuTotals& cpu) {
-  return {{"cpu", cpu.cpu},
-          {"events", cpu.events},
-          {"lost", cpu.lost},
-          {"discarded", cpu.discarded},
-          {"overwritten", cpu.overwritten},
-          {"pages", cpu.pages},
-          {"gap_from", cpu.gap_from},
-          {"gap_lost", cpu.gap_lost}};
+void put_cpu_totals(JsonWriter& json, const CpuTotals& cpu) {
+  json.object("cpu", cpu.cpu, "discarded", cpu.discarded, "events", cpu.events, "gap_from",
+              cpu.gap_from, "gap_lost", cpu.gap_lost, "lost", cpu.lost, "overwritten",
+              cpu.overwritten, "pages", cpu.pages);
 }
 
-Json totals_json(const Totals& totals) {
-  Json per_cpu = Json::array();
-  for (const CpuTotals& cpu : totals.per_cpu) per_cpu.push_back(cpu_totals_json(cpu));
-  const std::optional<int>& status = totals.workload_status;
-  return {{"start_clock", totals.start_clock},
-          {"stop_clock", totals.stop_clock},
-          {"events", totals.events},
-          {"lost", totals.lost},
-          {"discarded", totals.discarded},
-          {"overwritten", totals.overwritten},
-          {"pages", totals.pages},
-          {"bytes", totals.bytes},
-          {"missed", totals.missed},
-          {"clock_back", totals.clock_back},
-          {"drain_ns", totals.drain_ns},
-          {"stop_reason", totals.stop_reason},
-          {"error", totals.error},
-          {"workload_status", status ? Json(*status) : Json()},
-          {"per_cpu", per_cpu}};
+void put_totals(JsonWriter& json, const Totals& t) {
+  json.members("bytes", t.bytes, "clock_back", t.clock_back, "discarded", t.discarded, "drain_ns",
+               t.drain_ns, "error", t.error, "events", t.events, "lost", t.lost, "missed", t.missed,
+               "overwritten", t.overwritten, "pages", t.pages);
+  json.key("per_cpu").array([&] {
+    for (const CpuTotals& cpu : t.per_cpu) put_cpu_totals(json, cpu);
+  });
+  json.members("start_clock", t.start_clock, "stop_clock", t.stop_clock, "stop_reason",
+               t.stop_reason, "workload_status", t.workload_status);
 }
 
 Totals totals_of(const Json& json) {

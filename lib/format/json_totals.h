@@ -5,15 +5,16 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "lib/base/json_writer.h"
 #include "lib/format/metadata.h"
 
 namespace fkt {
 
-// Returns an element of "per_cpu".
-nlohmann::json cpu_totals_json(const CpuTotals& cpu);
-// Returns the members that every recorded file has. `because`, `source` and `recording_stop_clock`
+// Writes an element of "per_cpu".
+void put_cpu_totals(JsonWriter& json, const CpuTotals& cpu);
+// Writes the members that every recorded file has. `because`, `source` and `recording_stop_clock`
 // are not among them; what Totals does not have, as the drain's engine, the caller adds.
-nlohmann::json totals_json(const Totals& totals);
+void put_totals(JsonWriter& json, const Totals& totals);
 
 // Members that are missing or of another type are 0 or empty, elements for CPUs that cannot be are
 // left out.

@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include <fmt/core.h>
 
 #include "lib/base/parse.h"
@@ -129,26 +127,20 @@ std::string machine_json(std::uint32_t cpus) {
   utsname name{};
   ::uname(&name);
   const std::uint64_t pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
-  return dump_json({{"sysname", name.sysname},
-                    {"nodename", name.nodename},
-                    {"release", name.release},
-                    {"version", name.version},
-                    {"machine", name.machine},
-                    {"cpus", cpus},
-                    {"online", line_of("/sys/devices/system/cpu/online")},
-                    {"cpu_model", cpu_model()},
-                    {"memory_bytes", pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))},
-                    {"tool_version", kVersion}});
+  return json_object("cpu_model", cpu_model(), "cpus", cpus, "machine", name.machine,
+                     "memory_bytes", pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
+                     "nodename", name.nodename, "online", line_of("/sys/devices/system/cpu/online"),
+                     "release", name.release, "sysname", name.sysname, "tool_version", kVersion,
+                     "version", name.version);
 }
 
 std::string clocks_json(fkt_clock_source source, const fkt_clocks& start) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   ::localtime_r(&now, &local);
-  return dump_json({{"source", source == FKT_CLOCK_MONO ? "mono" : "tsc"},
-                    {"khz", std::uint64_t{start.khz}},
-                    {"start", clock_pair_json(start)},
-                    {"zone", local.tm_gmtoff}});
+  return json_object(
+      "khz", start.khz, "source", source == FKT_CLOCK_MONO ? "mono" : "tsc", "start",
+      [&](JsonWriter& json) { put_clock_pair(json, start); }, "zone", local.tm_gmtoff);
 }
 
 std::string task_line_of(std::uint32_t tgid, std::uint32_t tid) {

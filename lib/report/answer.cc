@@ -219,12 +219,9 @@ void write_answer(TextWriter& out, const Answer& answer, const AnswerShape& shap
 
 void write_answer_json(TextWriter& out, const Answer& answer, const TimeFormat& time) {
   JsonReport report(out, time);
-  report.text("command", answer.command);
-  report.number("pid", answer.pid);
+  report.members("command", answer.command, "pid", answer.pid);
   report.ticks("duration", answer.duration);
-  report.number("events", answer.events);
-  report.number("lost", answer.lost);
-  report.number("tasks", answer.tasks);
+  report.members("events", answer.events, "lost", answer.lost, "tasks", answer.tasks);
   report.ticks("time", answer.all);
   report.rows("where", where_table(answer), JsonRows::on_lines, true);
   report.rows("slowest", slowest_calls_table(answer), JsonRows::on_lines, true);

@@ -89,7 +89,7 @@ void BufferTable::text(TextWriter& out) const {
 
 void BufferTable::json(TextWriter& out) const {
   JsonReport report(out, time);
-  report.number("page_bytes", page_bytes);
+  report.members("page_bytes", page_bytes);
   report.rows("rows", table_of(*this), JsonRows::on_lines, false);
 }
 

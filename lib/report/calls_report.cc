@@ -128,8 +128,7 @@ void CallsReport::text(TextWriter& out) const {
 void CallsReport::json(TextWriter& out) const {
   const std::vector<TaskCalls::Task> tasks = calls.tasks();
   for (std::size_t i = 0; i < std::min(top, tasks.size()); i++) {
-    write_json_rows(out, task_calls_table(first_rows(tasks[i], top), analysis), time,
-                    JsonRows::lines);
+    write_json_lines(out, task_calls_table(first_rows(tasks[i], top), analysis), time);
   }
 }
 

@@ -189,10 +189,9 @@ void DiffReport::text(TextWriter& out) const {
 void DiffReport::json(TextWriter& out) const {
   const TimeFormat time = format(unit);
   JsonReport report(out, time);
-  report.text("old", before.name);
-  report.text("new", after.name);
-  report.optional_ticks("old_duration", before.duration);
-  report.optional_ticks("new_duration", after.duration);
+  report.members("old", before.name, "new", after.name);
+  report.ticks("old_duration", before.duration);
+  report.ticks("new_duration", after.duration);
   report.rows("unlike", unlike_table(differences), JsonRows::joined, true);
   report.rows("changes", diff_table(*this), JsonRows::on_lines, true);
 }

@@ -169,53 +169,40 @@ void EventDump::line(TextWriter& out, const Event& event, const Analysis::Found&
 }
 
 void EventDump::json_line(TextWriter& out, const Event& event, const Analysis::Found& place) const {
-  out.put("{\"time\":");
-  time_.put(out, since_start(event.clock));
-  out.put(",\"cpu\":");
-  out.number(event.cpu);
+  JsonWriter json(out);
+  json.object([&] { json_members(json, event, place); });
+  out.put('\n');
+}
+
+void EventDump::json_members(JsonWriter& json, const Event& event,
+                             const Analysis::Found& place) const {
+  const auto time = [&](std::string_view key, std::uint64_t ticks) {
+    time_.put(json.key(key).value(), ticks);
+  };
+  time("time", since_start(event.clock));
+  json.members("cpu", event.cpu);
   if (event.id == FKT_W_LOST) {
-    out.put(",\"lost\":");
-    out.number(event.words.empty() ? 0 : event.words[0]);
-    out.put(",\"from\":");
-    time_.put(out, since_start(event.words.size() > 1 ? event.words[1] : event.clock));
-    return out.put("}\n");
+    json.members("lost", event.words.empty() ? 0 : event.words[0]);
+    return time("from", since_start(event.words.size() > 1 ? event.words[1] : event.clock));
   }
-  out.put(",\"delta\":");
-  if (place.first) {
-    out.put("null");
-  } else {
-    time_.put(out, place.since_last);
-  }
-  out.put(",\"pid\":");
-  out.number(event.pid);
-  out.put(",\"task\":");
-  out.json(analysis_.tasks().name(place.task));
-  out.put(",\"code\":");
-  out.number(code(event));
-  out.put(",\"name\":");
+  place.first ? json.members("delta", nullptr) : time("delta", place.since_last);
   TextWriter name;
   format_.name(name, event, EventFormat::Names::raw);
-  out.json(name.view());
+  json.members("pid", event.pid, "task", analysis_.tasks().name(place.task), "code", code(event),
+               "name", name.view());
   // A call's begin and end have one code, that of the event of which they are made.
   if (const EventType* type = analysis_.info().catalogue.find(event.id);
       type && type->made_of != 0) {
-    out.put(type->role == Role::begin ? ",\"role\":\"begin\"" : ",\"role\":\"end\"");
+    json.members("role", type->role == Role::begin ? "begin" : "end");
   }
-  out.put(",\"depth\":");
-  out.number(place.step.depth);
-  out.put(",\"args\":{");
-  format_.json_arguments(out, event);
-  out.put('}');
+  json.members("depth", place.step.depth);
+  json.key("args").object([&] { format_.json_arguments(json, event); });
   if (place.step.closed) {
-    out.put(",\"took\":");
-    time_.put(out, place.step.duration);
+    time("took", place.step.duration);
   } else if (place.step.async != kNoType) {
-    out.put(",\"span\":");
-    out.json(analysis_.types()[place.step.async].name);
-    out.put(",\"took\":");
-    time_.put(out, place.step.async_duration);
+    json.members("span", analysis_.types()[place.step.async].name);
+    time("took", place.step.async_duration);
   }
-  out.put("}\n");
 }
 
 }  // namespace fkt

@@ -28,6 +28,7 @@ class EventDump {
   void line(TextWriter& out, const Event& event, const Analysis::Found& place) const;
   // Writes an event as one JSON object on a line; its keys are described in fkt_print(1).
   void json_line(TextWriter& out, const Event& event, const Analysis::Found& place) const;
+  void json_members(JsonWriter& json, const Event& event, const Analysis::Found& place) const;
 
  private:
   void gap(TextWriter& out, const Event& event) const;

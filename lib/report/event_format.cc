@@ -160,15 +160,14 @@ void EventFormat::stack(TextWriter& out, const Field& field, const Event& event,
   }
 }
 
-void EventFormat::json_stack(TextWriter& out, const Field& field, const Event& event) const {
+void EventFormat::json_stack(JsonWriter& json, const Field& field, const Event& event) const {
   bool is_innermost = true;
-  out.put('[');
-  for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
-    if (!is_innermost) out.put(',');
-    out.json(frame_name(field, address, is_innermost, info_.symbols));
-    is_innermost = false;
-  }
-  out.put(']');
+  json.array([&] {
+    for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
+      json.put(frame_name(field, address, is_innermost, info_.symbols));
+      is_innermost = false;
+    }
+  });
 }
 
 // Writes the name of a value that has one because of the event it is in: the flags of a request to
@@ -309,40 +308,20 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
   out.put(')');
 }
 
-void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
+void EventFormat::json_arguments(JsonWriter& json, const Event& event) const {
   const EventType* type = info_.catalogue.find(event.id);
   if (type == nullptr) return;
-  bool first = true;
-  const auto key = [&](std::string_view name) {
-    if (!first) out.put(',');
-    first = false;
-    out.json(name);
-    out.put(':');
-  };
   if (const std::string_view state = NumberNames::switch_state(event.id); !state.empty()) {
-    key("state");
-    out.json(state);
+    json.members("state", state);
   }
   TextWriter name;
-  const auto put = [&](const Field& field, const std::string& field_name) {
-    if (field.type == FieldType::str) {
-      key(field_name);
-      out.json(EventType::text(field, event));
-      return;
-    }
-    if (is_bytes(field.type)) {
-      key(field_name);
-      out.put('"');
-      out.put(bytes_text(field, event));
-      return out.put('"');
-    }
-    if (is_stack(field)) {
-      key(field_name);
-      return json_stack(out, field, event);
-    }
+  const auto put = [&](const Field& field, const std::string& key) {
+    if (field.type == FieldType::str) return json.members(key, EventType::text(field, event));
+    if (is_bytes(field.type)) return json.members(key, bytes_text(field, event));
+    if (is_stack(field)) return json_stack(json.key(key), field, event);
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;
-    key(field_name);
+    TextWriter& out = json.key(key).value();
     // Most JSON readers make numbers doubles.
     const bool as_text = field.type == FieldType::x || field.type == FieldType::uaddr ||
                          field.type == FieldType::addr || field.type == FieldType::ip4;
@@ -352,9 +331,7 @@ void EventFormat::json_arguments(TextWriter& out, const Event& event) const {
     name.clear();
     value_name(name, field, *number, Names::raw);
     name_in(name, field, event, *number, Names::raw);
-    if (name.size() == 0) return;
-    key(field_name + "_name");
-    out.json(name.view());
+    if (name.size() > 0) json.members(key + "_name", name.view());
   };
   for (const Field& field : type->fields) put(field, field.name);
   const bool begins = type->made_of != 0 && type->role == Role::begin;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lib/analyse/analysis.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 
@@ -27,7 +28,7 @@ class EventFormat {
   // Writes the value of one field of the event, as text() does behind the field's name.
   void field(TextWriter& out, const Field& field, const Event& event, Names names) const;
   // Writes the arguments as members of a JSON object: "next":730,"next_name":"find".
-  void json_arguments(TextWriter& out, const Event& event) const;
+  void json_arguments(JsonWriter& json, const Event& event) const;
 
  private:
   void value(TextWriter& out, const Field& field, std::uint64_t value) const;
@@ -43,7 +44,7 @@ class EventFormat {
   void name_in(TextWriter& out, const Field& field, const Event& event, std::uint64_t number,
                Names names) const;
   void stack(TextWriter& out, const Field& field, const Event& event, Names names) const;
-  void json_stack(TextWriter& out, const Field& field, const Event& event) const;
+  void json_stack(JsonWriter& json, const Field& field, const Event& event) const;
   bool names_event(const EventType& type) const;
 
   const TraceInfo& info_;

@@ -70,9 +70,8 @@ void write_histogram(TextWriter& out, const FunctionHistogram& histogram, const 
 void write_histogram_json(TextWriter& out, const FunctionHistogram& histogram,
                           const TimeFormat& time) {
   JsonReport report(out, time);
-  report.text("function", histogram.name);
-  report.number("functions", histogram.functions);
-  report.number("count", histogram.count);
+  report.members("function", histogram.name, "functions", histogram.functions, "count",
+                 histogram.count);
   for (const auto& [name, ticks] : figures(histogram)) report.ticks(name, ticks);
   const std::vector<Histogram::Row> rows = histogram.times.rows(time.ticks_of_round());
   report.rows("buckets", rows_table(rows, time), JsonRows::joined, false);

@@ -126,7 +126,7 @@ void IoReport::text(TextWriter& out) const {
 void IoReport::json(TextWriter& out) const {
   const std::vector<IoRow> all = use.rows();
   const std::span rows = std::span(all).first(std::min(top, all.size()));
-  write_json_rows(out, io_table(rows, *this), time, JsonRows::lines);
+  write_json_lines(out, io_table(rows, *this), time);
 }
 
 void IoReport::csv(TextWriter& out) const {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/report/report_json.h"
 
-#include <cstdlib>
-
-#include <nlohmann/json.hpp>
-
 #include "lib/report/hit_report.h"
 #include "lib/report/report_head.h"
 #include "lib/report/report_tables.h"
@@ -12,154 +8,100 @@
 namespace fkt {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// An integer for cycles and ns, otherwise a decimal number.
-Json in_unit(std::uint64_t ticks, const TimeFormat& time) {
-  if (time.unit() == "cycles") return ticks;
-  const std::uint64_t ns = time.ns(ticks);
-  if (time.unit() == "ns") return ns;
-  return static_cast<double>(ns) / (time.unit() == "us" ? 1e3 : time.unit() == "ms" ? 1e6 : 1e9);
-}
-
-Json rows(const Table& table, const TimeFormat& time);
-
-struct ToJson {
-  const TimeFormat& time;
-
-  Json operator()(NoValue) const { return {}; }
-  Json operator()(Ticks value) const { return in_unit(value.ticks, time); }
-  Json operator()(Moment value) const { return in_unit(value.ticks, time.of_moments()); }
-  Json operator()(SignedTicks value) const {
-    const Json size = in_unit(static_cast<std::uint64_t>(std::abs(value.ticks)), time);
-    if (value.ticks >= 0) return size;
-    return size.is_number_float() ? Json(-size.get<double>()) : Json(-size.get<std::int64_t>());
-  }
-  Json operator()(Decimal value) const { return value.value; }
-  Json operator()(Percent value) const { return value.value; }
-  Json operator()(EventCode value) const { return value.code; }
-  Json operator()(const std::shared_ptr<const Table>& table) const { return rows(*table, time); }
-  Json operator()(const auto& value) const { return value; }
-};
-
-// Returns the table as write_json_rows() writes it.
-Json rows(const Table& table, const TimeFormat& time) {
-  Json array = Json::array();
-  for (std::size_t row = 0; row < table.rows(); row++) {
-    Json object = Json::object();
-    for (const Table::Part* part : table.parts(Column::kJson)) {
-      const Cell cell = part->cell(row);
-      const NoValue* none = std::get_if<NoValue>(&cell);
-      if (none != nullptr && !none->null) continue;
-      const Column& column = part->column;
-      Json& to = column.group.empty() ? object : object[std::string(column.group)];
-      to[std::string(column.key)] = std::visit(ToJson{time}, cell);
-    }
-    array.push_back(std::move(object));
-  }
-  return array;
-}
-
 class ReportJson {
  public:
-  ReportJson(const Summary& summary, const Analysis& analysis, const TimeFormat& time)
-      : s_(summary), a_(analysis), time_(time) {}
+  ReportJson(JsonWriter& json, const Summary& summary, const Analysis& analysis,
+             const TimeFormat& time)
+      : json_(json), s_(summary), a_(analysis), time_(time) {}
 
-  Json object() const {
-    Json json = figures();
-    if (a_.info().hits) json["instruments"] = rows(instruments_table(*a_.info().hits), time_);
-    return json;
+  void put() {
+    json_.key("recording").object([this] { recording(); });
+    if (s_.file) {
+      json_.key("file").object([this] { extent(*s_.file); });
+    } else {
+      json_.members("file", nullptr);
+    }
+    json_.key("selection").object([this] { selection(); });
+    json_.members("events", s_.events, "lost", s_.lost);
+    rows("gaps", gaps_table(s_, time_));
+    rows("histogram", histogram_table(s_));
+    rows("durations", durations_table(s_));
+    rows("calls", calls_table(s_));
+    json_.key("exits_alone").object([this] {
+      for (std::size_t i = 0; i < kOutcomes; i++) json_.members(outcome_key(i), s_.exits_alone[i]);
+    });
+    rows("processes", processes_table(s_, {}));
+    rows("cpus", cpus_table(s_));
+    json_.key("load").object([this] { load(); });
+    if (a_.info().hits) rows("instruments", instruments_table(*a_.info().hits));
   }
 
  private:
-  Json figures() const {
-    return {{"recording", recording()},
-            {"file", s_.file ? extent(*s_.file) : Json()},
-            {"selection", selection()},
-            {"events", s_.events},
-            {"lost", s_.lost},
-            {"gaps", rows(gaps_table(s_, time_), time_)},
-            {"histogram", rows(histogram_table(s_), time_)},
-            {"durations", rows(durations_table(s_), time_)},
-            {"calls", rows(calls_table(s_), time_)},
-            {"exits_alone", outcomes(s_.exits_alone)},
-            {"processes", rows(processes_table(s_, {}), time_)},
-            {"cpus", rows(cpus_table(s_), time_)},
-            {"load", load()}};
+  void rows(std::string_view key, const Table& table) {
+    write_json_rows(json_.key(key), table, time_, JsonRows::joined);
   }
-  Json at(std::uint64_t ticks) const { return in_unit(ticks, time_); }
-  Json extent(const Summary::Extent& extent) const {
-    return {{"from", at(extent.from)}, {"to", at(extent.to)}, {"duration", at(extent.ticks)}};
+  // Writes times, or null.
+  void at(std::string_view key, std::optional<std::uint64_t> ticks) {
+    json_.key(key);
+    write_json(json_, ticks ? Cell(Ticks{*ticks}) : Cell(kUnknown), time_);
   }
-  Json recording() const;
-  Json selection() const;
-  Json load() const;
-  static Json outcomes(const std::array<std::uint64_t, kOutcomes>& counts);
+  void extent(const Summary::Extent& extent) {
+    at("from", extent.from);
+    at("to", extent.to);
+    at("duration", extent.ticks);
+  }
+  void recording();
+  void selection();
+  void load();
 
+  JsonWriter& json_;
   const Summary& s_;
   const Analysis& a_;
   const TimeFormat& time_;
 };
 
-Json ReportJson::outcomes(const std::array<std::uint64_t, kOutcomes>& counts) {
-  Json object = Json::object();
-  for (std::size_t i = 0; i < kOutcomes; i++) object[std::string(outcome_key(i))] = counts[i];
-  return object;
-}
-
-Json ReportJson::recording() const {
+void ReportJson::recording() {
   const TraceInfo& info = a_.info();
-  return {{"host", info.machine.nodename},
-          {"kernel", kernel_text(info.machine)},
-          {"cpu_model", info.machine.cpu_model},
-          {"command", info.command.command},
-          {"workload_pid", info.command.workload_pid},
-          {"recorder_pid", info.command.recorder_pid},
-          {"filter", info.command.filter},
-          {"started", date_text(info.clocks)},
-          {"started_ns", info.clocks.start.real_ns},
-          {"duration", at(s_.duration)},
-          {"ended", s_.ended},
-          {"clock", info.clocks.source},
-          {"ticks_per_second", info.clocks.ticks_per_second()},
-          {"unit", time_.unit()},
-          {"layers", s_.layers},
-          {"complete", s_.missing.empty()},
-          {"missing", s_.missing},
-          {"notes", s_.notes}};
+  json_.members("host", info.machine.nodename, "kernel", kernel_text(info.machine), "cpu_model",
+                info.machine.cpu_model, "command", info.command.command, "workload_pid",
+                info.command.workload_pid, "recorder_pid", info.command.recorder_pid, "filter",
+                info.command.filter, "started", date_text(info.clocks), "started_ns",
+                info.clocks.start.real_ns);
+  at("duration", s_.duration);
+  json_.members("ended", s_.ended, "clock", info.clocks.source, "ticks_per_second",
+                info.clocks.ticks_per_second(), "unit", time_.unit(), "layers", s_.layers,
+                "complete", s_.missing.empty(), "missing", s_.missing, "notes", s_.notes);
 }
 
-Json ReportJson::selection() const {
+void ReportJson::selection() {
   const Selection& selection = a_.selection();
-  Json object = extent(s_.selected);
-  object["cpu"] = selection.cpu ? Json(*selection.cpu) : Json();
-  object["layer"] = selection.layer ? Json(*selection.layer) : Json();
-  object["task"] = Json();
-  if (selection.own && selection.own->pid != 0) object["task"] = selection.own->pid;
-  if (selection.own && selection.own->pid == 0) object["task"] = selection.own->name;
-  object["pid"] = selection.stats_pid ? Json(*selection.stats_pid) : Json();
-  object["where"] = selection.where ? Json(selection.where->expression.text()) : Json();
-  object["around"] = selection.around.empty() ? Json() : Json(selection.around);
-  return object;
+  extent(s_.selected);
+  json_.members("cpu", selection.cpu, "layer", selection.layer);
+  const auto& own = selection.own;
+  own && own->pid == 0 ? json_.members("task", own->name)
+                       : json_.members("task", own ? std::optional(own->pid) : std::nullopt);
+  json_.members("pid", selection.stats_pid, "where",
+                selection.where ? std::optional(selection.where->expression.text()) : std::nullopt,
+                "around",
+                selection.around.empty() ? std::nullopt : std::optional(selection.around));
 }
 
-Json ReportJson::load() const {
-  Json object = {{"all_cpus", at(s_.cpu_ticks)}};
+void ReportJson::load() {
+  at("all_cpus", s_.cpu_ticks);
   const bool known = s_.has_switches && !a_.tasks().filtered();
-  object["drain"] = known ? at(s_.drain_ticks) : Json();
-  object["recorder"] = known ? at(s_.recorder_ticks) : Json();
-  if (a_.info().totals) {
-    object["drain_ns"] = a_.info().totals->drain_ns;
-    object["pages"] = a_.info().totals->pages;
-    object["bytes"] = a_.info().totals->bytes;
+  at("drain", known ? std::optional(s_.drain_ticks) : std::nullopt);
+  at("recorder", known ? std::optional(s_.recorder_ticks) : std::nullopt);
+  if (const auto& totals = a_.info().totals) {
+    json_.members("drain_ns", totals->drain_ns, "pages", totals->pages, "bytes", totals->bytes);
   }
-  return object;
 }
 
-// Names may hold bytes that are no UTF-8; these are replaced.
-std::string lines(const Json& json) {
+// Returns what `write` puts, and a newline.
+template <class Write>
+std::string text_of(Write write) {
   TextWriter out;
-  out.json_text(json.dump(1, ' ', false, Json::error_handler_t::replace));
+  JsonWriter json(out, JsonWriter::Form::indented);
+  write(json);
   out.put('\n');
   return out.take();
 }
@@ -167,11 +109,15 @@ std::string lines(const Json& json) {
 }  // namespace
 
 std::string report_json(const Summary& summary, const Analysis& analysis, const TimeFormat& time) {
-  return lines(ReportJson(summary, analysis, time).object());
+  return text_of([&](JsonWriter& json) {
+    json.object([&] { ReportJson(json, summary, analysis, time).put(); });
+  });
 }
 
 std::string counts_json(const std::vector<Summary::Count>& counts) {
-  return lines(rows(counts_table(counts), TimeFormat()));
+  return text_of([&](JsonWriter& json) {
+    write_json_rows(json, counts_table(counts), TimeFormat(), JsonRows::joined);
+  });
 }
 
 }  // namespace fkt

@@ -63,7 +63,7 @@ void RunsReport::flush() {
       write_text(out_, table, time_);
       break;
     case Form::json:
-      write_json_rows(out_, table, time_, JsonRows::lines);
+      write_json_lines(out_, table, time_);
       break;
     case Form::csv:
       write_csv(out_, table, time_);

@@ -49,7 +49,7 @@ void SlowestTable::text(TextWriter& out) const {
 }
 
 void SlowestTable::json(TextWriter& out) const {
-  write_json_rows(out, spans_table(*this), time, JsonRows::lines);
+  write_json_lines(out, spans_table(*this), time);
 }
 
 void SlowestTable::csv(TextWriter& out) const {

@@ -390,13 +390,16 @@ Json SliceWriter::per_cpu() const {
       sum.gap_lost = cpu.gap_lost;
     }
   }
-  Json rows = Json::array();
-  for (auto& [number, cpu] : all) {
-    cpu.cpu = number;
-    rows.push_back(cpu_totals_json(cpu));
-    rows.back().erase("overwritten");  // only pages from before a slice were
-  }
-  return rows;
+  TextWriter rows;
+  JsonWriter(rows).array([&](JsonWriter& json) {
+    for (auto& [number, cpu] : all) {
+      cpu.cpu = number;
+      put_cpu_totals(json, cpu);
+    }
+  });
+  Json per_cpu = parse_json(rows.view());
+  for (Json& row : per_cpu) row.erase("overwritten");  // only pages from before a slice were
+  return per_cpu;
 }
 
 // Replaces the totals that differ in the slice; the others stay as the recorder wrote them.

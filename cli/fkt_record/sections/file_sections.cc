@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
-
-#include <nlohmann/json.hpp>
+#include <span>
 
 #include "cli/fkt_record/start/engine_name.h"
 #include "lib/format/catalogue.h"
@@ -15,8 +15,6 @@
 
 namespace fkt::record {
 namespace {
-
-using Json = nlohmann::json;
 
 // Most descendants listed in the file; a longer list would not help a reader.
 constexpr std::size_t kMostDescendants = 500;
@@ -37,19 +35,12 @@ const char* filter_name(fkt_filter filter) {
 std::string command_json(const Beginning& b) {
   const Asked& a = b.asked;
   std::error_code ignored;
-  return dump_json({{"recorder_pid", b.tasks.number(::getpid())},
-                    {"workload_pid", b.tasks.number(b.workload)},
-                    {"command", a.command},
-                    {"user", b.user ? b.user->name : ""},
-                    {"cwd", std::filesystem::current_path(ignored).string()},
-                    {"mask", a.mask},
-                    {"args", a.args},
-                    {"filter", filter_name(a.filter)},
-                    {"filter_pid", b.tasks.number(a.filter_pid)},
-                    {"restricted", !(b.status.flags & FKT_STATUS_ALL)},
-                    {"engine", b.stream ? "fetch" : "drain"},
-                    {"pow_pages", a.pow_pages},
-                    {"options", a.options}});
+  return json_object(
+      "args", a.args, "command", a.command, "cwd", std::filesystem::current_path(ignored).string(),
+      "engine", b.stream ? "fetch" : "drain", "filter", filter_name(a.filter), "filter_pid",
+      b.tasks.number(a.filter_pid), "mask", a.mask, "options", a.options, "pow_pages", a.pow_pages,
+      "recorder_pid", b.tasks.number(::getpid()), "restricted", !(b.status.flags & FKT_STATUS_ALL),
+      "user", b.user ? b.user->name : "", "workload_pid", b.tasks.number(b.workload));
 }
 
 PartCpu before_on(const PartCpus& before, std::uint32_t cpu) {
@@ -83,13 +74,11 @@ std::vector<CpuTotals> per_cpu(const Ending& e) {
   return list;
 }
 
-Json descendants_json(const std::vector<Descendant>& descendants, const TaskList& tasks) {
-  Json list = Json::array();
-  for (const Descendant& process : descendants) {
-    if (list.size() == kMostDescendants) break;
-    list.push_back({{"tid", tasks.number(process.pid)}, {"comm", process.comm}});
+void put_descendants(JsonWriter& json, const Ending& e) {
+  const std::span all(e.descendants);
+  for (const Descendant& process : all.first(std::min(all.size(), kMostDescendants))) {
+    json.object("comm", process.comm, "tid", e.task_list.number(process.pid));
   }
-  return list;
 }
 
 std::string totals(const Ending& e) {
@@ -111,13 +100,12 @@ std::string totals(const Ending& e) {
   totals.error = s.error;
   totals.workload_status = e.workload_status;
   totals.per_cpu = per_cpu(e);
-  Json json = totals_json(totals);
-  json["mask"] = e.mask;
-  json["wakeups"] = s.wakeups;
-  json["engine"] = engine_name(s.engine);
-  json["descendants"] = descendants_json(e.descendants, e.task_list);
-  json["end"] = clock_pair_json(e.end);
-  return dump_json(json);
+  return json_object([&](JsonWriter& json) {
+    put_totals(json, totals);
+    json.members("mask", e.mask, "wakeups", s.wakeups, "engine", engine_name(s.engine));
+    json.key("descendants").array([&] { put_descendants(json, e); });
+    put_clock_pair(json.key("end"), e.end);
+  });
 }
 
 // Adds sections to a list; after the first failure add() does nothing and status() returns the

@@ -5,8 +5,6 @@
 #include <set>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/fkt_record/sections/file_sections.h"
 #include "cli/fkt_record/start/engine_name.h"
 #include "lib/base/bytes.h"
@@ -17,8 +15,6 @@
 
 namespace fkt::record {
 namespace {
-
-using Json = nlohmann::json;
 
 template <class Each>
 void for_each_task(std::string_view lines, Each each) {
@@ -41,11 +37,13 @@ std::string tasks_with(const std::string& before, const std::string& now) {
 }
 
 std::string part_json(unsigned number, const PartCpus& before, bool snapshot) {
-  Json lost = Json::array();
-  for (const auto& [cpu, counts] : before) lost.push_back({{"cpu", cpu}, {"lost", counts.lost}});
-  Json part{{"number", number}, {"lost", lost}};
-  if (snapshot) part["snapshot"] = true;
-  return dump_json(part);
+  return json_object([&](JsonWriter& json) {
+    json.key("lost").array([&] {
+      for (const auto& [cpu, counts] : before) json.object("cpu", cpu, "lost", counts.lost);
+    });
+    json.members("number", number);
+    if (snapshot) json.members("snapshot", true);
+  });
 }
 
 PartCpu on(const PartCpus& cpus, std::uint32_t cpu) {
@@ -148,15 +146,15 @@ Result<Sections> part_tail(const PartEnd& end, const PartFile& part, const std::
     totals.lost += cpu.lost;
     totals.overwritten += cpu.overwritten;
   }
-  Json json = totals_json(totals);
-  json["because"] = end.because;
-  json["mask"] = std::uint64_t{end.status.mask};
-  json["wakeups"] = 0;
-  json["engine"] = engine_name(end.status.engine);
-  json["descendants"] = Json::array();
-  json["end"] = clock_pair_json(end.now);
+  const std::string json = json_object([&](JsonWriter& json) {
+    put_totals(json, totals);
+    json.members("because", end.because, "mask", end.status.mask, "wakeups", 0, "engine",
+                 engine_name(end.status.engine));
+    json.key("descendants").row();
+    put_clock_pair(json.key("end"), end.now);
+  });
   Sections sections;
-  Status added = sections.add(FKT_SEC_TOTALS, dump_json(json));
+  Status added = sections.add(FKT_SEC_TOTALS, json);
   if (added) added = sections.add(FKT_SEC_INTERRUPTS_END, interrupt_lines());
   if (added && !tasks.empty()) added = sections.add(FKT_SEC_TASKS_END, tasks);
   if (added && !end.definitions.empty()) {
