@@ -84,6 +84,15 @@ HitValue context_value(fkt_context context, std::uint8_t bits, std::uint16_t par
   return value;
 }
 
+// Returns a property of every hit, such as its CPU, that can be a recorded value: a number.
+std::optional<HitValue> context_number(const FieldPath& path) {
+  const ContextName* const known = std::ranges::find(kContexts, path.root, &ContextName::name);
+  if (known == std::end(kContexts) || !path.steps.empty() || known->context == FKT_CONTEXT_TASK) {
+    return std::nullopt;
+  }
+  return context_value(known->context, known->bits);
+}
+
 // "arg3" is the third argument.
 std::optional<std::size_t> argument_number(std::string_view name) {
   std::size_t number = 0;
@@ -348,6 +357,7 @@ Result<HitValue> CallNames::user_argument(const FieldPath& path, TextRule text) 
   } else {
     const std::optional<std::size_t> number = argument_number(path.root);
     if (!number || *number >= kMostUserArguments) {
+      if (auto context = context_number(path)) return *std::move(context);
       return at_column(path.column, "of a program's function only arg1 to arg" +
                                         std::to_string(kMostUserArguments) +
                                         " and registers (as regs.di) are known");
@@ -369,6 +379,7 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   if (place_ == PlaceKind::user) return user_argument(path, text);
   if (place_ == PlaceKind::instruction) {
     if (path.root != kRegisterRoot) {
+      if (auto context = context_number(path)) return *std::move(context);
       return at_column(path.column,
                        "at an instruction, arguments are not known: ask for registers "
                        "(as regs.di)");
@@ -389,12 +400,10 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
   const auto named = std::ranges::find(arguments, path.root, &Prototype::Argument::name);
   if (named != arguments.end()) i = static_cast<std::size_t>(named - arguments.begin());
   if (i >= arguments.size()) {
+    if (auto context = context_number(path)) return *std::move(context);
     std::vector<std::string> names;
-    // Properties of every hit, such as its CPU, may be recorded values, too, except texts.
     for (const ContextName& known : kContexts) {
-      if (record_ != nullptr || !path.steps.empty() || known.context == FKT_CONTEXT_TASK) continue;
-      if (known.name == path.root) return context_value(known.context, known.bits);
-      names.emplace_back(known.name);
+      if (known.context != FKT_CONTEXT_TASK) names.emplace_back(known.name);
     }
     std::string list;
     if (record_ != nullptr) {

@@ -88,6 +88,10 @@ TEST_CASE("a program reads registers and what they point to") {
   CHECK(run() == FKT_RUN_DROP);
 }
 
+TEST_CASE("at an instruction, properties of every hit are values") {
+  CHECK(instruction_refusal("at:vfs_read+4(stack_left, cpu, regs.sp)") == "made");
+}
+
 TEST_CASE("what an instruction does not have is refused") {
   CHECK(instruction_refusal("at:vfs_read+4(count)").ends_with("ask for registers (as regs.di)"));
   CHECK(instruction_refusal("at:vfs_read+4(regs)").ends_with("which register? (as regs.di)"));
