@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Switches the hooks. A hook is on while one of its layers is recorded, or while the filter or the
- * condition needs it, so a module that records nothing costs nothing. Callers must hold the recording's lock.
+ * trigger needs it, so a module that records nothing costs nothing. Callers must hold the recording's lock.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -9,14 +9,12 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
-#include <fkt/condition.h>
-
 #include "attach.h"
 #include "hook.h"
 
 /*
  * The filter's hooks (fork, free_pid) come first, so that the other hooks miss no member; the hooks
- * that evaluate a condition come last, after the events were written.
+ * that run a trigger's program come last, after the events were written.
  */
 static const struct fkt_hook_table *const tables[] = {
 	&fkt_process_hooks,
@@ -25,7 +23,7 @@ static const struct fkt_hook_table *const tables[] = {
 	&fkt_interrupt_hooks,
 	&fkt_trap_hooks,
 	&fkt_syscall_hooks,
-	&fkt_condition_hooks,
+	&fkt_trigger_hooks,
 };
 
 typedef int (*hook_fn)(struct fkt_hook *hook, void *arg);

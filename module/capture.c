@@ -380,7 +380,7 @@ static void set_keys(const struct fkt_start *start)
 
 /* Arguments of FKT_START in kernel memory, and the output. Each pointer may be NULL. */
 struct parts {
-	struct fkt_condition *condition;
+	struct fkt_trigger_plan *trigger;
 	struct fkt_instrument_table *instruments;
 	struct file *out;
 	u64 refused; /* function or instruction that the kernel refuses to probe; 0: none */
@@ -388,7 +388,7 @@ struct parts {
 
 static void free_parts(struct parts *parts)
 {
-	kvfree(parts->condition);
+	kvfree(parts->trigger);
 	fkt_instrument_table_free(parts->instruments);
 	if (parts->out)
 		fput(parts->out);
@@ -401,7 +401,7 @@ static int get_parts(struct file *owner, const struct fkt_start *start, enum fkt
 
 	if (IS_ERR(got))
 		return PTR_ERR(got);
-	parts->condition = got;
+	parts->trigger = got;
 	got = start->instruments ? fkt_instrument_table_get(owner, start->instruments, start->clock, by) : NULL;
 	if (IS_ERR(got))
 		return PTR_ERR(got);
@@ -432,16 +432,16 @@ static int attach(struct fkt_recording *rec, const struct fkt_start *start, stru
 	return fkt_instruments_begin(rec, instruments, &parts->refused);
 }
 
-/* Takes parts->condition, and unless it fails early parts->instruments. */
+/* Takes parts->trigger, and unless it fails early parts->instruments. */
 static int start_locked(struct fkt_recording *rec, struct file *owner, const struct fkt_start *start,
 			struct parts *parts)
 {
-	struct fkt_condition *condition = parts->condition;
+	struct fkt_trigger_plan *trigger = parts->trigger;
 	int err;
 
-	parts->condition = NULL;
+	parts->trigger = NULL;
 	/* Frees it on error; later fkt_trigger_stop() does. */
-	err = fkt_trigger_start(condition);
+	err = fkt_trigger_start(trigger);
 	if (err)
 		return err;
 	err = fkt_clock_start(start->clock);

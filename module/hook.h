@@ -39,7 +39,7 @@ extern const struct fkt_hook_table fkt_interrupt_hooks;
 extern const struct fkt_hook_table fkt_process_hooks;
 extern const struct fkt_hook_table fkt_user_hooks;
 extern const struct fkt_hook_table fkt_warning_hooks;
-extern const struct fkt_hook_table fkt_condition_hooks;
+extern const struct fkt_hook_table fkt_trigger_hooks;
 
 #define FKT_HOOK_TABLE(name, array) \
 	const struct fkt_hook_table name = { .hooks = array, .count = ARRAY_SIZE(array) }

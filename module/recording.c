@@ -304,7 +304,7 @@ u64 fkt_recording_layers(const struct fkt_recording *rec)
 void fkt_recording_set_mask(struct fkt_recording *rec, u64 mask)
 {
 	/*
-	 * System calls are being added to the mask: for those under way the condition must not use an
+	 * System calls are being added to the mask: for those under way the trigger must not use an
 	 * older begin.
 	 */
 	if (mask & ~READ_ONCE(fkt_mask) & 1ULL << FKT_L_SYSTEM)
@@ -317,7 +317,7 @@ void fkt_recording_set_mask(struct fkt_recording *rec, u64 mask)
 		mask = FKT_MASK_PRIMES;
 	else if (fkt_recording_waits(rec))
 		mask = FKT_MASK_WAITS;
-	/* A probe that sees the mask sees the rings, and the data that the condition uses. */
+	/* A probe that sees the mask sees the rings, and the data that the trigger uses. */
 	smp_store_release(&fkt_mask, mask);
 	fkt_mask_choose_quick(fkt_recording_instruments(rec));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Requests to a running recording: changing layers, adding members, snapshots, fetching what made its
- * condition true. Also the ring size of later recordings.
+ * trigger true. Also the ring size of later recordings.
  */
 
 #include <linux/fs.h>
@@ -88,7 +88,7 @@ int fkt_steer_join(struct fkt_recording *rec, struct file *file)
 	return err;
 }
 
-/* FKT_FIRED. -EAGAIN: the condition has not come true. */
+/* FKT_FIRED. -EAGAIN: the trigger has not come true. */
 int fkt_steer_fired(struct fkt_recording *rec, struct file *file, struct fkt_fired *fired)
 {
 	int err = fkt_recording_lock(rec);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trigger of a recording: a condition (fkt/condition.h); the recording's owner is told when it comes
- * true. It is evaluated for system calls at their exit, by probes used for nothing else, and for other
- * events when they are written. It is not evaluated again until the owner has fetched the result.
+ * The trigger of a recording (fkt/trigger_hit.h). Its program is run for system calls at their exit, by probes used for
+ * nothing else, and for other events when they are written; not again until the owner has fetched the result.
  */
 
 #include <linux/mm.h>
@@ -11,29 +10,40 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include <fkt/condition.h>
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
+#include <fkt/program_run.h>
+#include <fkt/program_verify.h>
+#include <fkt/trigger_hit.h>
 
 #include "clock.h"
 #include "filter.h"
+#include "program_block.h"
 #include "trigger.h"
 #include "wake.h"
 #include "write.h"
+
+#include "../probes/programs.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_trigger_events);
 
 /* Which code may write or read `fired`. */
 enum trigger_state {
-	TRIGGER_ASKING, /* none; the condition is evaluated */
+	TRIGGER_ASKING, /* none; the program is run */
 	TRIGGER_FIRING, /* written by the probe that was first */
 	TRIGGER_FIRED, /* read by fkt_trigger_fired() */
 };
 
+struct fkt_trigger_plan {
+	struct fkt_trigger user; /* as the user has given it */
+	const struct fkt_program *program; /* in `block` */
+	u64 block[];
+};
+
 /* Static, not a part of struct fkt_recording, because probes read and write it. */
-static struct fkt_trigger {
-	/* condition and entered do not change while a probe or the drain may run. */
-	struct fkt_condition *condition; /* NULL: none */
+static struct {
+	/* plan and entered do not change while a probe or the drain may run. */
+	struct fkt_trigger_plan *plan; /* NULL: none */
 	u64 *entered; /* by thread number: begin of its system call (ticks), 0: unknown; NULL: not needed */
 	u64 since; /* an earlier begin in `entered` may be of a call whose end was not seen (ticks) */
 	u32 state; /* enum trigger_state */
@@ -46,38 +56,77 @@ static struct fkt_trigger {
 
 /* ---- start and stop ---- */
 
-/* Returns the condition passed by the user, NULL if there is none, or an ERR_PTR. */
-struct fkt_condition *fkt_trigger_get(const struct fkt_start *start)
+/* Returns 0, or -EINVAL: it is no program that is safe to run. */
+static int take_program(struct fkt_trigger_plan *plan)
 {
-	struct fkt_condition *condition;
+	const struct fkt_program_rules rules = fkt_trigger_rules();
+	struct fkt_program_check *check = kvmalloc(sizeof(*check), GFP_KERNEL_ACCOUNT);
+	size_t used = 0;
 
-	if (!start->condition)
-		return NULL;
-	condition = vmemdup_user(u64_to_user_ptr(start->condition), sizeof(*condition));
-	if (!IS_ERR(condition) &&
-	    (!fkt_condition_valid(condition) || condition->tids > PID_MAX_LIMIT)) {
-		kvfree(condition);
-		return ERR_PTR(-EINVAL);
-	}
-	return condition;
+	if (!check)
+		return -ENOMEM;
+	plan->program = fkt_program_take(plan->block, plan->user.bytes, &used, &rules, check);
+	kvfree(check);
+	return plan->program && used == plan->user.bytes ? 0 : -EINVAL;
 }
 
-/* Takes over `condition` (may be NULL), or frees it on error. Called before the hooks are on. */
-int fkt_trigger_start(struct fkt_condition *condition)
+/* Returns the trigger passed by the user, NULL if there is none, or an ERR_PTR. */
+struct fkt_trigger_plan *fkt_trigger_get(const struct fkt_start *start)
+{
+	const struct fkt_trigger __user *from = u64_to_user_ptr(start->trigger);
+	struct fkt_trigger_plan *plan;
+	u32 bytes;
+	int err;
+
+	if (!start->trigger)
+		return NULL;
+	if (get_user(bytes, &from->bytes))
+		return ERR_PTR(-EFAULT);
+	if (bytes > FKT_PROGRAM_MAX_BYTES)
+		return ERR_PTR(-EINVAL);
+	plan = kvzalloc(struct_size(plan, block, DIV_ROUND_UP(bytes, sizeof(u64))), GFP_KERNEL_ACCOUNT);
+	if (!plan)
+		return ERR_PTR(-ENOMEM);
+	if (copy_from_user(&plan->user, from, sizeof(plan->user)) ||
+	    copy_from_user(plan->block, u64_to_user_ptr(plan->user.program), bytes)) {
+		err = -EFAULT;
+	} else {
+		/* User space may have changed it meanwhile. */
+		plan->user.bytes = bytes;
+		err = plan->user.tids > PID_MAX_LIMIT ? -EINVAL : take_program(plan);
+	}
+	if (!err)
+		return plan;
+	kvfree(plan);
+	return ERR_PTR(err);
+}
+
+static bool watches_any(const struct fkt_trigger_plan *plan, u32 first, u32 count)
+{
+	u32 id;
+
+	for (id = first; plan && id < first + count; id++)
+		if (fkt_trigger_watches(&plan->user, id))
+			return true;
+	return false;
+}
+
+/* Takes over `plan` (may be NULL), or frees it on error. Called before the hooks are on. */
+int fkt_trigger_start(struct fkt_trigger_plan *plan)
 {
 	trigger.state = TRIGGER_ASKING;
-	if (!condition)
+	if (!plan)
 		return 0;
-	if (fkt_condition_tests(condition, FKT_CONDITION_DURATION) && condition->tids) {
-		trigger.entered = __vmalloc(array_size(condition->tids, sizeof(*trigger.entered)),
+	if (plan->user.tids) {
+		trigger.entered = __vmalloc(array_size(plan->user.tids, sizeof(*trigger.entered)),
 					 GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 		if (!trigger.entered) {
-			kvfree(condition);
+			kvfree(plan);
 			return -ENOMEM;
 		}
 	}
-	trigger.condition = condition;
-	if (fkt_condition_has_any(&condition->watched, 0, FKT_PAIR_ID))
+	trigger.plan = plan;
+	if (watches_any(plan, 0, FKT_PAIR_ID))
 		static_branch_enable(&fkt_key_trigger_events);
 	return 0;
 }
@@ -86,108 +135,118 @@ int fkt_trigger_start(struct fkt_condition *condition)
 void fkt_trigger_stop(void)
 {
 	static_branch_disable(&fkt_key_trigger_events);
-	kvfree(trigger.condition);
-	trigger.condition = NULL;
+	kvfree(trigger.plan);
+	trigger.plan = NULL;
 	vfree(trigger.entered);
 	trigger.entered = NULL;
 }
 
-/* Returns whether the condition is evaluated for system calls. */
+/* Returns whether system calls are watched. */
 bool fkt_trigger_calls(void)
 {
-	return trigger.condition &&
-	       fkt_condition_has_any(&trigger.condition->watched, FKT_PAIR_ID, FKT_CONDITION_IDS - FKT_PAIR_ID);
+	return watches_any(trigger.plan, FKT_PAIR_ID, FKT_TRIGGER_IDS - FKT_PAIR_ID);
 }
 
-/* Returns whether the condition tests the duration of system calls. */
+/* Returns whether the durations of system calls are tested. */
 bool fkt_trigger_measures(void)
 {
 	return trigger.entered;
 }
 
-/* Returns whether the condition is evaluated for soft lockups. */
+/* Returns whether soft lockups are watched. */
 bool fkt_trigger_lockups(void)
 {
-	return trigger.condition && fkt_condition_has(&trigger.condition->watched, FKT_E_SOFT_LOCKUP);
+	return watches_any(trigger.plan, FKT_E_SOFT_LOCKUP, 1);
 }
 
-/* Returns whether pairs may be used: not if the condition is evaluated for events that would become pairs. */
+/* Returns whether pairs may be used: not if events are watched that would become pairs. */
 bool fkt_trigger_pairs(void)
 {
-	return !trigger.condition ||
-	       !fkt_condition_has_any(&trigger.condition->watched, PAIRED_FIRST, PAIRED_COUNT);
+	return !watches_any(trigger.plan, PAIRED_FIRST, PAIRED_COUNT);
 }
 
 /* ---- evaluating ---- */
 
-/* Lockless: if another CPU fires at the same time, fire() finds that out. */
-static bool asks(u32 id)
+/* The rules of a trigger's program allow it none. */
+static u64 no_context(const u64 *hit, u32 which, u32 parameter)
 {
-	return READ_ONCE(trigger.state) == TRIGGER_ASKING && fkt_condition_has(&trigger.condition->watched, id);
+	return 0;
 }
 
-/* instrument: index of the one whose hit it is, plus 1; 0: the condition came true */
-static void fire(const struct fkt_condition_facts *facts, u32 instrument)
+/* Lockless: if another CPU fires at the same time, fire() finds that out. */
+static bool is_true(const u64 *hit)
+{
+	struct fkt_emitted nothing = { };
+
+	return READ_ONCE(trigger.state) == TRIGGER_ASKING &&
+	       fkt_trigger_watches(&trigger.plan->user, hit[FKT_TRIGGER_ID]) &&
+	       fkt_program_run(trigger.plan->program, hit, &nothing, fkt_read_memory, no_context) == FKT_RUN_KEEP;
+}
+
+/* instrument: index of the one whose hit it is, plus 1; 0: the program came to its end */
+static void fire(const u64 *hit, u32 instrument)
 {
 	/*
 	 * The only LOCK-prefixed instruction on a probe's path, against other CPUs and interrupts of
-	 * this one: executed when the condition is true, once until the owner fetches the result.
+	 * this one: executed when the trigger is true, once until the owner fetches the result.
 	 */
 	if (cmpxchg(&trigger.state, TRIGGER_ASKING, TRIGGER_FIRING) != TRIGGER_ASKING)
 		return;
 	trigger.fired = (struct fkt_fired){
 		.clock = fkt_clock(),
-		.duration = facts->duration,
-		.ret = facts->ret,
-		.id = facts->id,
-		.cpu = facts->cpu,
-		.pid = facts->pid,
+		.duration = hit[FKT_TRIGGER_DURATION],
+		.ret = hit[FKT_TRIGGER_RET],
+		.id = hit[FKT_TRIGGER_ID],
+		.cpu = hit[FKT_TRIGGER_CPU],
+		.pid = hit[FKT_TRIGGER_TID],
 		.instrument = instrument,
 	};
-	strscpy(trigger.fired.task, facts->task, sizeof(trigger.fired.task));
+	strscpy(trigger.fired.task, (const char *)hit[FKT_TRIGGER_TASK], sizeof(trigger.fired.task));
 	/* Pairs with the load-acquire in fkt_trigger_fired(). */
 	smp_store_release(&trigger.state, TRIGGER_FIRED);
 	fkt_wake_soon();
 }
 
+/* Fills in what is known of any event of this thread. */
+static void describe(u64 *hit, u32 id)
+{
+	const u32 pid = fkt_shown_pid(current->pid);
+
+	hit[FKT_TRIGGER_ID] = id;
+	hit[FKT_TRIGGER_CPU] = raw_smp_processor_id();
+	hit[FKT_TRIGGER_TID] = pid;
+	hit[FKT_TRIGGER_TASK] = (unsigned long)(pid == current->pid ? current->comm : "");
+	hit[FKT_TRIGGER_DURATION] = FKT_TRIGGER_UNKNOWN;
+	hit[FKT_TRIGGER_RET] = 0;
+}
+
 /* Called after an event that is not a system call was written; any context, preemption off. */
 void fkt_trigger_event(u32 id)
 {
-	u32 pid = fkt_shown_pid(current->pid);
-	const struct fkt_condition_facts facts = {
-		.id = id,
-		.cpu = raw_smp_processor_id(),
-		.pid = pid,
-		.duration = FKT_CONDITION_UNKNOWN,
-		.task = pid == current->pid ? current->comm : "",
-	};
+	u64 hit[FKT_TRIGGER_WORDS];
 
-	if (asks(id) && fkt_condition_true(trigger.condition, &facts))
-		fire(&facts, 0);
+	describe(hit, id);
+	if (is_true(hit))
+		fire(hit, 0);
 }
 
 /* A hit of the instrument with this index, whose action is FKT_ACTION_SNAPSHOT; any context, preemption off. */
 void fkt_trigger_hit(u32 instrument)
 {
-	const u32 pid = fkt_shown_pid(current->pid);
-	const struct fkt_condition_facts facts = {
-		.cpu = raw_smp_processor_id(),
-		.pid = pid,
-		.duration = FKT_CONDITION_UNKNOWN,
-		.task = pid == current->pid ? current->comm : "",
-	};
+	u64 hit[FKT_TRIGGER_WORDS];
 
 	if (READ_ONCE(trigger.state) != TRIGGER_ASKING)
 		return;
 	/* Before the owner can be told, so that the snapshot has it. Several CPUs may write one at the same time. */
 	fkt_emit0(FKT_E_HIT, instrument);
-	fire(&facts, instrument + 1);
+	describe(hit, 0);
+	fire(hit, instrument + 1);
 }
 
 /* The slot is written only by the thread itself, and by its parent before it runs. */
 static u64 *slot_of(pid_t tid)
 {
-	if (!trigger.entered || (u32)tid >= trigger.condition->tids)
+	if (!trigger.entered || (u32)tid >= trigger.plan->user.tids)
 		return NULL;
 	return &trigger.entered[tid];
 }
@@ -234,23 +293,17 @@ void fkt_trigger_entry(const struct task_struct *task, bool returns)
 /* A system call of the current thread has ended. */
 void fkt_trigger_exit(const struct task_struct *task, u32 id, long ret)
 {
-	struct fkt_condition_facts facts = {
-		.id = id,
-		.cpu = raw_smp_processor_id(),
-		.pid = task->pid,
-		.is_call = true,
-		.duration = FKT_CONDITION_UNKNOWN,
-		.ret = ret,
-		.task = task->comm,
-	};
 	u64 *slot = slot_of(task->pid);
+	u64 hit[FKT_TRIGGER_WORDS];
 
+	describe(hit, id);
+	hit[FKT_TRIGGER_RET] = ret;
 	if (slot && *slot && *slot >= READ_ONCE(trigger.since))
-		facts.duration = fkt_clock() - *slot;
+		hit[FKT_TRIGGER_DURATION] = fkt_clock() - *slot;
 	if (slot)
 		*slot = 0;
-	if (asks(id) && fkt_condition_true(trigger.condition, &facts))
-		fire(&facts, 0);
+	if (is_true(hit))
+		fire(hit, 0);
 }
 
 /* ---- the owner ---- */
@@ -262,7 +315,7 @@ bool fkt_trigger_pending(void)
 }
 
 /*
- * Returns the event that made the condition true, or -EAGAIN; from then on the condition is evaluated
+ * Returns the event that made the trigger true, or -EAGAIN; from then on its program is run
  * again. Caller must hold the recording's lock.
  */
 int fkt_trigger_fired(struct fkt_fired *fired)

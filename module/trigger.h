@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The trigger: the owner is notified when its condition comes true. */
+/* The trigger: the owner is told when it comes true. */
 #ifndef FKT_TRIGGER_H
 #define FKT_TRIGGER_H
 
@@ -9,11 +9,11 @@
 
 struct fkt_fired;
 struct fkt_start;
-struct fkt_condition;
+struct fkt_trigger_plan;
 struct task_struct;
 
-struct fkt_condition *fkt_trigger_get(const struct fkt_start *start);
-int fkt_trigger_start(struct fkt_condition *condition);
+struct fkt_trigger_plan *fkt_trigger_get(const struct fkt_start *start);
+int fkt_trigger_start(struct fkt_trigger_plan *plan);
 void fkt_trigger_stop(void);
 bool fkt_trigger_pairs(void);
 bool fkt_trigger_pending(void);

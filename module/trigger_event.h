@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Called after an event was written, to evaluate the trigger's condition (trigger.h). */
+/* Called after an event was written, to run the trigger's program (trigger.h). */
 #ifndef FKT_TRIGGER_EVENT_H
 #define FKT_TRIGGER_EVENT_H
 
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
-/* A condition is evaluated for events that are not system calls. */
+/* A trigger watches events that are not system calls. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_trigger_events);
 
 void fkt_trigger_event(u32 id);

@@ -236,7 +236,7 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
     if (!can_take_snapshots()) {
       return Error{ErrorCode::io, "--snapshot-when: " + without_snapshots()};
     }
-    FKT_TRY(arguments.set_condition(*request_.snapshot_when, ticks_per_second()));
+    FKT_TRY(arguments.set_trigger(*request_.snapshot_when, ticks_per_second()));
   }
   if (const InstrumentSetup* setup = instruments_.setup(); setup && !setup->parts().empty()) {
     if (setup->has(Action::Kind::snapshot) && !can_take_snapshots()) {

@@ -19,7 +19,7 @@
  *     given back, unless one was given back unwritten.
  * poll(2): POLLIN if pages can be fetched or taken; POLLPRI if the recording has ended by itself
  * (fkt_status.stop_reason says why), the owner must still send FKT_STOP; POLLRDBAND if the condition
- * start.condition became true, or there was a hit of an instrument whose action is FKT_ACTION_SNAPSHOT;
+ * start.trigger became true, or there was a hit of an instrument whose action is FKT_ACTION_SNAPSHOT;
  * POLLWRBAND if a hit of one whose action is FKT_ACTION_START has begun the recording.
  *
  * All masks are 64 bits; all times are ticks of the recording's clock unless their names say ns.
@@ -39,7 +39,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 28
+#define FKT_ABI_VERSION 29
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -96,8 +96,7 @@ struct fkt_start {
 	__u32 clock; /* enum fkt_clock_source */
 	__u32 filter; /* enum fkt_filter */
 	__s32 filter_pid;
-	/* user pointer to a struct fkt_condition (condition.h), or 0; FKT_FIRED reports that it became true */
-	__u64 condition;
+	__u64 trigger; /* user pointer to a struct fkt_trigger (trigger_hit.h), or 0; FKT_FIRED reports when it comes true */
 	__u64 instruments; /* user pointer to a struct fkt_instruments; 0: none */
 };
 
@@ -115,7 +114,7 @@ enum fkt_action {
 	 * hit; later hits are not seen.
 	 */
 	FKT_ACTION_START = 7,
-	FKT_ACTION_SNAPSHOT = 8, /* the owner is told, as if start.condition came true (FKT_FIRED) */
+	FKT_ACTION_SNAPSHOT = 8, /* the owner is told, as if start.trigger came true (FKT_FIRED) */
 	FKT_ACTION_HANDLER = 9, /* the function that another module has registered is called (fkt/handler.h) */
 	/*
 	 * Primes the instruments whose action is FKT_ACTION_START: if FKT_START has an instrument with this action,
@@ -467,12 +466,12 @@ struct fkt_cpu_status {
 	__u64 overwritten;
 };
 
-/* FKT_FIRED: the event that made start.condition true, or the hit whose action is FKT_ACTION_SNAPSHOT. */
+/* FKT_FIRED: the event that made start.trigger true, or the hit whose action is FKT_ACTION_SNAPSHOT. */
 struct fkt_fired {
 	__u64 clock; /* ticks */
-	__u64 duration; /* duration of a system call (ticks); FKT_CONDITION_UNKNOWN: not measured */
+	__u64 duration; /* duration of a system call (ticks); FKT_TRIGGER_UNKNOWN: not measured */
 	__s64 ret; /* return value of a system call */
-	__u32 id; /* as in struct fkt_condition_set */
+	__u32 id; /* as in struct fkt_trigger */
 	__u32 cpu;
 	__u32 pid;
 	__u32 instrument; /* of a hit: index of its instrument, plus 1, and `id` is 0; else 0 */
@@ -540,7 +539,7 @@ struct fkt_fired {
  * flight recorder, or the kernel writes its pages.
  */
 #define FKT_FLIGHT _IOW(FKT_IOC, 25, __u32)
-/* Returns the first event since the last call that made start.condition true, or such a hit. EAGAIN: none. */
+/* Returns the first event since the last call that made start.trigger true, or such a hit. EAGAIN: none. */
 #define FKT_FIRED _IOR(FKT_IOC, 26, struct fkt_fired)
 /*
  * Only after FKT_STOP. ENODATA: the kernel does not have the entries of some of these pages (any more);

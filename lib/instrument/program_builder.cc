@@ -11,7 +11,7 @@ namespace {
 
 Error too_much(const char* what, unsigned most) {
   return {ErrorCode::usage,
-          "too much for one instrument: at most " + std::to_string(most) + " " + what};
+          "too long for the kernel: at most " + std::to_string(most) + " " + what};
 }
 
 }  // namespace

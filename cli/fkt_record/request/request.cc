@@ -21,7 +21,7 @@
 #include "cli/fkt_record/start/engine_name.h"
 #include "lib/base/suggest.h"
 #include "lib/format/page_group.h"
-#include "lib/record/condition_compiler.h"
+#include "lib/instrument/trigger_compiler.h"
 #include "lib/record/recorder_protocol.h"
 
 namespace fkt::record {
@@ -88,7 +88,7 @@ Status read_layers(const Options& options, Request& r) {
 }
 
 Status check_when(const Expression& when, std::uint64_t mask) {
-  const Result<fkt_condition> made = compile_condition(when, {.mask = mask});
+  const Result<Trigger> made = compile_trigger(when, {.mask = mask});
   return made ? Status(Done{}) : made.error();
 }
 

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "cli/base/messages.h"
-#include "lib/record/condition_compiler.h"
+#include "lib/instrument/trigger_compiler.h"
 #include "lib/record/recorder_protocol.h"
 
 namespace fkt::record {

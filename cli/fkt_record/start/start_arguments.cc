@@ -4,7 +4,6 @@
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "lib/base/parse.h"
 #include "lib/base/read_file.h"
-#include "lib/record/condition_compiler.h"
 
 namespace fkt::record {
 namespace {
@@ -33,11 +32,10 @@ StartArguments::StartArguments(const StartPlan& plan) {
   start_.filter_pid = plan.filter_pid;
 }
 
-Status StartArguments::set_condition(const Expression& when, double ticks_per_second) {
-  const auto made =
-      FKT_TRY(compile_condition(when, {start_.mask, ticks_per_second, most_thread_numbers()}));
-  when_ = std::make_unique<fkt_condition>(made);
-  start_.condition = reinterpret_cast<std::uintptr_t>(when_.get());
+Status StartArguments::set_trigger(const Expression& when, double ticks_per_second) {
+  trigger_ = std::make_unique<Trigger>(
+      FKT_TRY(compile_trigger(when, {start_.mask, ticks_per_second, most_thread_numbers()})));
+  start_.trigger = reinterpret_cast<std::uintptr_t>(&trigger_->head);
   return Done{};
 }
 

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <memory>
 
-#include <fkt/condition.h>
 #include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/output/output.h"
 #include "cli/fkt_record/start/drain_plan.h"
 #include "lib/base/unique_fd.h"
+#include "lib/instrument/trigger_compiler.h"
 #include "lib/query/expression.h"
 
 namespace fkt::record {
@@ -29,8 +29,8 @@ class StartArguments {
  public:
   explicit StartArguments(const StartPlan& plan);
 
-  // The condition on which the module asks for a snapshot. Error (usage): it cannot be compiled.
-  Status set_condition(const Expression& when, double ticks_per_second);
+  // When the module asks for a snapshot. Error (usage): it cannot be compiled.
+  Status set_trigger(const Expression& when, double ticks_per_second);
   // Sets the instruments. setup: must live until FKT_START has returned.
   void set_instruments(const InstrumentSetup& setup);
   // The engine, which writes at most `limit` bytes of pages behind the head of `output`; 0: until a
@@ -45,7 +45,7 @@ class StartArguments {
 
  private:
   fkt_start start_{};
-  std::unique_ptr<fkt_condition> when_;
+  std::unique_ptr<Trigger> trigger_;
   UniqueFd fallback_;
 };
 

@@ -460,13 +460,13 @@ TEST_CASE("what makes no sense for the function is refused where it stands") {
   CHECK(call_refusal("call:vfs_read(file.f_path.dentry.d_iname, file.f_path.dentry.d_name.name, "
                      "file.label:string, file.label:string, file.label:string, file.label:string, "
                      "file.label:string)") ==
-        "too much for one instrument: at most 24 words of values (a text has 4)");
+        "too long for the kernel: at most 24 words of values (a text has 4)");
   std::string many = "call:vfs_read if task == a0";
   for (int i = 1; i < 9; i++) many += " || task == a" + std::to_string(i);
-  CHECK(call_refusal(many) == "too much for one instrument: at most 8 texts");
+  CHECK(call_refusal(many) == "too long for the kernel: at most 8 texts");
   many = "call:vfs_read if count == 0";
   for (int i = 1; i < 130; i++) many += " || count == " + std::to_string(i);
-  CHECK(call_refusal(many) == "too much for one instrument: at most 128 instructions");
+  CHECK(call_refusal(many) == "too long for the kernel: at most 128 instructions");
 }
 
 TEST_CASE("ranges are what comparisons with constants mean, for every width and sign") {

@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <fkt/condition.h>
+#include <fkt/trigger_hit.h>
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
@@ -36,7 +36,8 @@
 #define ALL_LAYERS (1 << FKT_L_SYSTEM | 1 << FKT_L_FKT | 1 << FKT_L_PROCESS)
 
 static const char *output;
-static struct fkt_condition condition;
+static const struct fkt_program always;
+static struct fkt_trigger trigger = { .bytes = sizeof(always), .tids = 32768 };
 
 static void die(const char *scene, unsigned int nth, const char *what)
 {
@@ -187,11 +188,11 @@ static void set_all(struct fkt_start *s)
 	s->mask = ALL_LAYERS;
 }
 
-static void set_condition(struct fkt_start *s)
+static void set_trigger(struct fkt_start *s)
 {
-	condition = (struct fkt_condition){ .ops = 1, .tids = 32768, .op[0] = { .what = FKT_CONDITION_DURATION } };
-	memset(&condition.watched, 0xff, sizeof(condition.watched));
-	s->condition = (unsigned long)&condition;
+	trigger.program = (unsigned long)&always;
+	memset(trigger.watched, 0xff, sizeof(trigger.watched));
+	s->trigger = (unsigned long)&trigger;
 }
 
 /* Address of vfs_read; tests/vm/cases/alloc_faults has loaded fkt_calls. */
@@ -534,7 +535,7 @@ int main(int argc, char **argv)
 	static const struct scene scenes[] = {
 		{ .name = "start" },
 		{ .name = "start, all layers", .set = set_all },
-		{ .name = "start, a condition", .set = set_condition },
+		{ .name = "start, a trigger", .set = set_trigger },
 		{ .name = "start, one process", .set = set_process },
 		{ .name = "start, calls", .set = set_calls },
 		{ .name = "start, entries and instructions", .set = set_entries },

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include <sys/resource.h>
 
-#include <fkt/condition.h>
+#include <fkt/trigger_hit.h>
 
 #include "lend.h"
 
@@ -300,20 +300,25 @@ static short polled(int device, short events)
 	return poll(&ready, 1, 0) == 1 ? ready.revents : 0;
 }
 
-/* The condition is true for each system call of this process. After the stop poll(2) must not report that any more. */
+/* The trigger is true for each system call of this process. After the stop poll(2) must not report that any more. */
 static void fired_and_stopped(void)
 {
-	static struct fkt_condition condition = { .ops = 1 };
+	static struct {
+		struct fkt_program head;
+		struct fkt_insn insn;
+	} program = { .head.insns = 1, .insn = { .index = FKT_TRIGGER_TID, .target = FKT_TARGET_DROP } };
+	static struct fkt_trigger trigger = { .bytes = FKT_PROGRAM_BYTES(1, 0) };
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1, .mask = 1 << FKT_L_SYSTEM,
-		.recording = 0x6669726564, .condition = (unsigned long)&condition,
+		.recording = 0x6669726564, .trigger = (unsigned long)&trigger,
 		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE,
 	};
 	int device = open_device();
 	struct fkt_fired fired;
 
-	condition.op[0] = (struct fkt_condition_op){ .what = FKT_CONDITION_PID, .value = getpid() };
-	memset(&condition.watched, 0xff, sizeof(condition.watched));
+	program.insn.value = getpid();
+	trigger.program = (unsigned long)&program;
+	memset(trigger.watched, 0xff, sizeof(trigger.watched));
 	expect("fired: start", !ioctl(device, FKT_START, &s), "FKT_START");
 	call(10);
 	expect("fired: poll reports it", polled(device, POLLRDBAND) & POLLRDBAND, "not reported");

@@ -11,11 +11,11 @@
 
 #include <linux/magic.h>
 
-#include <fkt/condition.h>
 #include <fkt/events.h>
 #include <fkt/program.h>
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
+#include <fkt/trigger_hit.h>
 
 #include "fuzz.h"
 
@@ -25,33 +25,30 @@
 
 /* ---- starting ---- */
 
-static void random_op(struct thread *t, struct fkt_condition_op *op)
+/* Generates a trigger: a program without instructions, of one test, or of random words. */
+static __u64 trigger(struct thread *t)
 {
-	op->what = small(t, FKT_CONDITION_RET + 1);
-	op->compare = small(t, FKT_CONDITION_GE + 1);
-	op->index = small(t, FKT_CONDITION_SETS);
-	op->pad = chance(t, 98) ? 0 : number(t);
-	op->value = number(t);
-}
-
-/* Generates a condition: a single test, or random postfix, with half-full sets. */
-static __u64 condition(struct thread *t)
-{
-	static _Thread_local struct fkt_condition when;
+	static _Thread_local __u64 program[PROGRAM_WORDS];
+	static _Thread_local struct fkt_trigger when;
 	unsigned int i;
 
-	memset(&when, 0, sizeof(when));
-	when.ops = chance(t, 60) ? 1 : small(t, FKT_CONDITION_OPS + 2);
-	when.tids = small(t, 5000000);
-	for (i = 0; i < FKT_CONDITION_OPS; i++)
-		random_op(t, &when.op[i]);
-	for (i = 0; i < FKT_CONDITION_IDS / 64; i++) {
-		when.watched.bits[i] = chance(t, 50) ? ~0ULL : rnd(t);
-		when.set[0].bits[i] = rnd(t);
-		when.set[1].bits[i] = chance(t, 50) ? ~0ULL : 0;
+	memset(program, 0, sizeof(program));
+	for (i = 0; chance(t, 30) && i < PROGRAM_WORDS; i++)
+		program[i] = rnd(t);
+	when = (struct fkt_trigger){ .bytes = chance(t, 70) ? sizeof(struct fkt_program) : small(t, sizeof(program) + 1) };
+	if (chance(t, 50)) {
+		struct fkt_insn test = { .index = small(t, FKT_TRIGGER_WORDS), .target = chance(t, 50) ? 1 : FKT_TARGET_DROP };
+
+		test.value = number(t);
+		test.span = number(t);
+		program[0] = 1;
+		memcpy(&program[1], &test, sizeof(test));
+		when.bytes = FKT_PROGRAM_BYTES(1, 0);
 	}
-	for (i = 0; i < FKT_CONDITION_TEXTS; i++)
-		memset(when.text[i], chance(t, 50) ? '*' : (int)below(t, 256), FKT_CONDITION_TEXT_BYTES - chance(t, 90));
+	when.tids = small(t, 5000000);
+	for (i = 0; i < FKT_TRIGGER_IDS / 64; i++)
+		when.watched[i] = chance(t, 50) ? ~0ULL : rnd(t);
+	when.program = chance(t, 95) ? (unsigned long)program : number(t);
 	return (unsigned long)place(t, &when, sizeof(when));
 }
 
@@ -252,7 +249,7 @@ static struct fkt_start make_start(struct thread *t)
 		.clock = chance(t, 80) ? FKT_CLOCK_TSC : small(t, 3),
 		.filter = chance(t, 40) ? FKT_FILTER_NONE : small(t, FKT_FILTER_NOT_SELF + 2),
 		.filter_pid = some_pid(t),
-		.condition = chance(t, 70) ? 0 : condition(t),
+		.trigger = chance(t, 70) ? 0 : trigger(t),
 		.instruments = chance(t, 75) ? 0 : instruments(t),
 	};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Evaluates a recording's condition for system calls (module/trigger.c), after the probes that record
- * them. These probes are on only while there is such a condition, so that the recording probes need not test for
+ * Runs a recording's trigger for system calls (module/trigger.c), after the probes that record
+ * them. These probes are on only while there is such a trigger, so that the recording probes need not test for
  * it.
  */
 
@@ -10,7 +10,6 @@
 #include <asm/unistd.h>
 #include <trace/events/syscalls.h>
 
-#include <fkt/condition.h>
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
@@ -64,4 +63,4 @@ static struct fkt_hook hooks[] = {
 	ON_CALLS(sys_enter, probe_sys_enter),
 };
 
-FKT_HOOK_TABLE(fkt_condition_hooks, hooks);
+FKT_HOOK_TABLE(fkt_trigger_hooks, hooks);
