@@ -3,7 +3,6 @@
 // what the command itself tells.
 #include "cli/fkt_record/boot_session.h"
 #include "cli/fkt_record/session.h"
-#include "cli/fkt_record/user_session.h"
 
 int main(int argc, char** argv) {
   const fkt::record::Parsed parsed = fkt::record::parse_command_line(argc, argv);
@@ -11,6 +10,5 @@ int main(int argc, char** argv) {
   const fkt::record::Request& request = *parsed.request;
   if (request.boot == fkt::record::Request::Boot::begin) return fkt::record::run_from_boot(request);
   if (request.boot == fkt::record::Request::Boot::end) return fkt::record::run_boot_end(request);
-  return request.user_only ? fkt::record::run_user_session(request)
-                           : fkt::record::run_session(request);
+  return fkt::record::run_session(request);
 }

@@ -15,13 +15,14 @@
 #include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/instruments/module_watch.h"
 #include "cli/fkt_record/instruments/read_hits.h"
-#include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/kernel_recording.h"
 #include "cli/fkt_record/status/end_screen.h"
 #include "cli/fkt_record/status/own_disk.h"
 #include "cli/fkt_record/status/self_load.h"
 #include "cli/fkt_record/status/status_line.h"
 #include "cli/fkt_record/user/function_library.h"
 #include "cli/fkt_record/user/tell_collected.h"
+#include "cli/fkt_record/user_recording.h"
 #include "cli/fkt_record/wait/poll_set.h"
 #include "cli/fkt_record/wait/recorder_asks.h"
 #include "cli/fkt_record/wait/signals.h"
@@ -59,14 +60,21 @@ void tell_missing(std::uint64_t missing) {
 // Runs the recording, then waits for the workload to end.
 class Session {
  public:
-  Session(const Request& request, Recording& recording, const Signals& signals,
-          const Descendants& descendants, std::optional<Workload> workload, BootRecorder* boot)
+  // kernel: the recording, if it is one of the kernel; else null.
+  Session(const Request& request, Recording& recording, KernelRecording* kernel,
+          const Signals& signals, const Descendants& descendants, std::optional<Workload> workload,
+          BootRecorder* boot)
       : request_(request),
         recording_(recording),
+        kernel_(kernel),
         signals_(signals),
         descendants_(descendants),
         workload_(std::move(workload)),
-        boot_(boot) {}
+        boot_(boot) {
+    if (!kernel_) return;
+    asks_.emplace();
+    modules_.emplace();
+  }
 
   int run();
 
@@ -74,7 +82,9 @@ class Session {
   std::optional<int> start();
   std::optional<int> wait_for_begin();
   Status make_timers();
+  void started();
   void wait_for_something();
+  void wait_for_programs();
   bool duration_is_over();
   bool has_enough_calls();
   void take_signals();
@@ -95,7 +105,7 @@ class Session {
   void close_file(const Status& stopped);
   void tell_end(const EndSummary& summary);
   void tell_instruments(const HitResults& hits) const;
-  void tell_user_events(const UserEvents& user);
+  void tell_missing_events(const UserEvents& user);
   void tell_places(const InstrumentSetup::Part& part, const InstrumentResult& result) const;
   static void tell_histogram(const HitHistogram& histogram);
   void tell_descendants(const std::vector<Descendant>& left) const;
@@ -107,12 +117,13 @@ class Session {
 
   const Request& request_;
   Recording& recording_;
+  KernelRecording* const kernel_;  // null: of user programs alone
   const Signals& signals_;
   const Descendants& descendants_;
   std::optional<Workload> workload_;
-  BootRecorder* const boot_;  // null: not from the machine's start
-  RecorderAsks asks_;
-  ModuleWatch modules_;
+  BootRecorder* const boot_;          // null: not from the machine's start
+  std::optional<RecorderAsks> asks_;  // these two: of the kernel
+  std::optional<ModuleWatch> modules_;
   std::optional<int> workload_status_;  // status of waitpid(2)
   bool recording_runs_ = false;
   bool waits_for_hit_ = false;  // that begins the recording; until it is known to have come
@@ -155,7 +166,7 @@ std::optional<int> Session::start() {
     return failed(ready.error());
   }
   started_ = std::chrono::steady_clock::now();
-  const InstrumentSetup* const setup = recording_.instruments().setup();
+  const InstrumentSetup* const setup = kernel_ ? kernel_->instruments().setup() : nullptr;
   waits_for_hit_ = setup != nullptr && setup->has(Action::Kind::start);
   if (request_.duration_ns) {
     duration_timer_.set(waits_for_hit_ ? begin_period(*request_.duration_ns)
@@ -169,16 +180,19 @@ std::optional<int> Session::start() {
     }
   }
   recording_runs_ = true;
+  if (kernel_) started();
+  return std::nullopt;
+}
+
+// The kernel is being recorded.
+void Session::started() {
   if (boot_) boot_->go_on();
   // A module may have come since the tracepoints were looked for.
-  recording_.instruments().modules_changed();
-  if (const Result<fkt_status> status = recording_.device().status()) {
-    tell_missing(status->missing);
-  }
+  kernel_->instruments().modules_changed();
+  if (const Result<fkt_status> status = kernel_->device().status()) tell_missing(status->missing);
   const std::string own_disk = own_disk_line(request_.layers.files, recording_.name());
   const bool writes_meanwhile = request_.when_full != Request::WhenFull::overwrite;
   if (writes_meanwhile && !request_.quiet && !own_disk.empty()) cli::warn(own_disk);
-  return std::nullopt;
 }
 
 Status Session::make_timers() {
@@ -189,6 +203,7 @@ Status Session::make_timers() {
   if (request_.most_calls) {
     calls_timer_ = FKT_TRY(Timer::make(kCallsPeriod, kCallsPeriod));
   }
+  if (!kernel_) return Done{};
   self_load_timer_ = FKT_TRY(Timer::make(kSelfLoadPeriod, kSelfLoadPeriod));
   if (!request_.quiet && isatty(STDERR_FILENO)) {
     status_timer_ = FKT_TRY(Timer::make(kStatusPeriod, kStatusPeriod));
@@ -197,27 +212,24 @@ Status Session::make_timers() {
 }
 
 void Session::wait_for_something() {
+  if (!kernel_ || !recording_runs_) return wait_for_programs();
   PollSet ready;
   const auto signals = ready.add(signals_.fd());
-  if (!recording_runs_) {
-    if (ready.wait() && ready[signals]) take_signals();
-    return;
-  }
-  FetchStream* const stream = recording_.stream();
-  Snapshots* const snapshots = recording_.snapshots();
-  const auto device = ready.add(recording_.device().fd(), device_events());
+  FetchStream* const stream = kernel_->stream();
+  Snapshots* const snapshots = kernel_->snapshots();
+  const auto device = ready.add(kernel_->device().fd(), device_events());
   const auto out =
-      ready.add(stream ? recording_.output().fd() : -1, stream ? stream->out_events() : short{0});
+      ready.add(stream ? kernel_->output().fd() : -1, stream ? stream->out_events() : short{0});
   const auto duration = ready.add(duration_timer_.fd());
   const auto status = ready.add(status_timer_.fd());
-  const auto drain = ready.add(recording_.drain_fd());
-  const auto sync = ready.add(recording_.sync_fd());
+  const auto drain = ready.add(recording_.ended_fd());
+  const auto sync = ready.add(kernel_->sync_fd());
   const auto self_load = ready.add(self_load_timer_.fd());
-  const auto asked = ready.add(asks_.fd());
+  const auto asked = ready.add(asks_->fd());
   const auto snapshot_done = ready.add(snapshots ? snapshots->done_fd() : -1);
   const auto asker_left = ready.add(snapshots ? snapshots->asker_fd() : -1, POLLIN | POLLRDHUP);
-  const auto answered = ready.add(recording_.instruments().answered_fd());
-  const auto modules = ready.add(modules_.fd());
+  const auto answered = ready.add(kernel_->instruments().answered_fd());
+  const auto modules = ready.add(modules_->fd());
   const auto calls = ready.add(calls_timer_.fd());
   if (!ready.wait()) return;
   if (ready[signals]) take_signals();
@@ -236,16 +248,27 @@ void Session::wait_for_something() {
     snapshots->asker_left();
   }
   if (ready[answered]) take_answer();
-  if (ready[modules] && modules_.take()) recording_.instruments().modules_changed();
+  if (ready[modules] && modules_->take()) kernel_->instruments().modules_changed();
   if (ready[asked]) take_ask();
   if (ready[device] & POLLRDBAND) condition_true(*snapshots);
   if (ready[device] & POLLWRBAND) has_begun();
 }
 
+// Waits for the workload, and for the end of a recording of user programs alone.
+void Session::wait_for_programs() {
+  PollSet ready;
+  ready.add(signals_.fd());
+  const auto duration = ready.add(recording_runs_ ? duration_timer_.fd() : -1);
+  const auto ended = ready.add(recording_runs_ ? recording_.ended_fd() : -1);
+  if (!ready.wait()) return;
+  take_signals();
+  if (recording_runs_ && (ready[duration] || ready[ended] || !workload_runs())) end_recording();
+}
+
 // The duration counts from the hit that begins the recording: until then its timer looks for that.
 bool Session::duration_is_over() {
   if (!waits_for_hit_) return true;
-  const Result<fkt_status> status = recording_.device().status();
+  const Result<fkt_status> status = kernel_->device().status();
   if (status && !(status->flags & FKT_STATUS_WAITS)) {
     has_begun();
   } else {
@@ -258,14 +281,14 @@ bool Session::duration_is_over() {
 void Session::has_begun() {
   if (!waits_for_hit_) return;
   waits_for_hit_ = false;
-  recording_.list_tasks();
+  kernel_->list_tasks();
   if (request_.duration_ns) duration_timer_.set(*request_.duration_ns);
 }
 
 bool Session::has_enough_calls() {
   calls_timer_.clear();
-  const InstrumentSetup* const setup = recording_.instruments().setup();
-  if (!setup || recorded_hits(recording_.device(), *setup) < *request_.most_calls) return false;
+  const InstrumentSetup* const setup = kernel_->instruments().setup();
+  if (!setup || recorded_hits(kernel_->device(), *setup) < *request_.most_calls) return false;
   status_line_.wipe();
   cli::warn(recording_.name() + ": " + cli::with_commas(*request_.most_calls) +
             " calls are recorded: the recording ends");
@@ -273,7 +296,7 @@ bool Session::has_enough_calls() {
 }
 
 void Session::take_answer() {
-  const std::string news = recording_.instruments().answered();
+  const std::string news = kernel_->instruments().answered();
   if (news.empty()) return;
   status_line_.wipe();
   cli::warn("tracepoints have come or gone with a module: " + news);
@@ -282,7 +305,7 @@ void Session::take_answer() {
 void Session::look_at_self_load() {
   self_load_timer_.clear();
   if (boot_) boot_->follow_root();
-  const Result<fkt_status> status = recording_.device().status();
+  const Result<fkt_status> status = kernel_->device().status();
   const auto warning = status ? self_load_.look(*status) : std::nullopt;
   if (!warning) return;
   status_line_.wipe();
@@ -291,20 +314,20 @@ void Session::look_at_self_load() {
 
 short Session::device_events() {
   int events = POLLPRI;
-  if (FetchStream* stream = recording_.stream()) events |= stream->device_events();
-  const Snapshots* snapshots = recording_.snapshots();
+  if (FetchStream* stream = kernel_->stream()) events |= stream->device_events();
+  const Snapshots* snapshots = kernel_->snapshots();
   if (snapshots && snapshots->wants_condition()) events |= POLLRDBAND;
   if (waits_for_hit_) events |= POLLWRBAND;
   return static_cast<short>(events);
 }
 
 void Session::take_ask() {
-  std::optional<RecorderAsks::Ask> asked = asks_.take();
+  std::optional<RecorderAsks::Ask> asked = asks_->take();
   if (!asked) return;
   UniqueFd file = std::move(asked->received.file);
   if (const auto* ask = std::get_if<InstrumentsAsk>(&asked->received.ask)) {
-    recording_.instruments().asked(*ask, std::move(file), std::move(asked->connection));
-  } else if (Snapshots* snapshots = recording_.snapshots()) {
+    kernel_->instruments().asked(*ask, std::move(file), std::move(asked->connection));
+  } else if (Snapshots* snapshots = kernel_->snapshots()) {
     snapshots->asked(std::get<SnapshotAsk>(asked->received.ask), std::move(file),
                      std::move(asked->connection));
   } else {
@@ -324,7 +347,7 @@ void Session::end_snapshot(Snapshots& snapshots) {
 }
 
 void Session::take_snapshot() {
-  Snapshots* snapshots = recording_runs_ ? recording_.snapshots() : nullptr;
+  Snapshots* snapshots = kernel_ && recording_runs_ ? kernel_->snapshots() : nullptr;
   status_line_.wipe();
   if (snapshots) return snapshots->asked_by_signal();
   cli::warn("SIGUSR1: no snapshot: " + recording_.without_snapshots());
@@ -367,24 +390,24 @@ void Session::pass_on(int number) const {
 }
 
 void Session::move_stream() {
-  const Result<FetchStream::Moved> moved = recording_.stream()->move();
+  const Result<FetchStream::Moved> moved = kernel_->stream()->move();
   if (!moved) return recording_failed(moved.error());
   if (*moved == FetchStream::Moved::closed) {
-    recording_failed({ErrorCode::io, recording_.output().name() +
+    recording_failed({ErrorCode::io, kernel_->output().name() +
                                          ": the reader closed the pipe; the recording is lost"});
   }
 }
 
 void Session::draw_status() {
   status_timer_.clear();
-  if (const Result<fkt_status> status = recording_.device().status()) {
+  if (const Result<fkt_status> status = kernel_->device().status()) {
     status_line_.draw(*status, seconds());
   }
 }
 
 // Stops the recording before anything else, so that it does not contain its own end.
 void Session::end_recording() {
-  asks_.end();
+  if (asks_) asks_->end();
   const Status stopped = recording_.stop();
   recording_runs_ = false;
   status_line_.wipe();
@@ -408,7 +431,7 @@ void Session::tell_end(const EndSummary& summary) {
   std::string why;
   if (s.stop_reason == FKT_STOP_LIMIT) {
     // Without -s the limit is the free space of the file system.
-    failed_ = recording_.limit_is_room();
+    failed_ = !request_.size && recording_.has_room();
     why = failed_ ? "no space left on device, but for a reserve" : "the size limit is reached";
   } else if (s.stop_reason == FKT_STOP_FULL || s.stop_reason == FKT_STOP_ERROR) {
     failed_ = true;
@@ -422,7 +445,7 @@ void Session::tell_end(const EndSummary& summary) {
     cli::warn(name + ": the recording never began: no instrument whose action is start had a hit");
   }
   if (s.stop_reason == FKT_STOP_INSTRUMENT) {
-    const auto parts = recording_.instruments().setup()->parts();
+    const auto parts = kernel_->instruments().setup()->parts();
     cli::warn(name + ": the recording ended with a hit of " +
               (s.stopped_by <= parts.size() ? parts[s.stopped_by - 1].text : "an instrument"));
   }
@@ -430,9 +453,10 @@ void Session::tell_end(const EndSummary& summary) {
     cli::warn(name + ": no page was free, and --when-full=stop: the recording ended there; " +
               cli::with_commas(s.lost) + " events were lost at its end");
   } else if (s.lost > 0) {
-    cli::warn(cli::with_commas(s.lost) +
-              " events were lost when no page was free; the file says where (a larger -p or fewer "
-              "layers may help)");
+    cli::warn(cli::with_commas(s.lost) + " events were lost when " +
+              (kernel_
+                   ? "no page was free; the file says where (a larger -p or fewer layers may help)"
+                   : "a thread's ring was full; the file says where (a larger -p may help)"));
   }
   if (s.missed > 0) {
     cli::warn(cli::with_commas(s.missed) +
@@ -448,19 +472,25 @@ void Session::tell_end(const EndSummary& summary) {
               " bytes of stack were left");
   }
   if (summary.hits) tell_instruments(*summary.hits);
-  if (const UserEvents* const user = recording_.user_events()) tell_user_events(*user);
-  if (!request_.quiet) cli::warn(end_line(name, summary));
-  if (request_.verbose) {
-    cli::warn(cost_line(summary));
+  if (const Collected* const collected = recording_.collected()) {
+    tell_collected({request_.command.front(), request_.functions, request_.verbose}, *collected);
   }
+  if (const UserEvents* const user = kernel_ ? kernel_->user_events() : nullptr) {
+    tell_missing_events(*user);
+  }
+  if (!request_.quiet) cli::warn(end_line(name, summary));
+  if (!request_.quiet && !kernel_) {
+    cli::warn(
+        "of user programs only: nothing of the kernel was recorded (without --user-only and "
+        "--functions it is)");
+  }
+  if (request_.verbose && kernel_) cli::warn(cost_line(summary));
   if (workload_runs()) cli::warn(request_.command.front() + " runs on untraced");
   // With --rotate it would show only the last file.
   if (request_.summary && request_.rotate == 0) show_end_screen(name);
 }
 
-void Session::tell_user_events(const UserEvents& user) {
-  tell_collected({request_.command.front(), request_.functions, request_.verbose},
-                 user.collected());
+void Session::tell_missing_events(const UserEvents& user) {
   const std::uint64_t missing = user.collected().discarded + user.without_place();
   if (missing == 0) return;
   failed_ = true;
@@ -478,7 +508,7 @@ void Session::tell_instruments(const HitResults& hits) const {
     if (request_.verbose || is_result || result.hits().all_missed() > 0) {
       cli::warn(hits_line(result));
     }
-    if (request_.verbose) tell_places(recording_.instruments().setup()->parts()[i], result);
+    if (request_.verbose) tell_places(kernel_->instruments().setup()->parts()[i], result);
     if (is_result && result.histogram) tell_histogram(*result.histogram);
   }
   if (hits.calls && (request_.verbose || hits.calls->taken > 0)) {
@@ -504,7 +534,7 @@ void Session::tell_places(const InstrumentSetup::Part& part, const InstrumentRes
     cli::warn("  " + counted(part.taken_before, "function") + " belong to instruments before it");
   }
   for (const InstrumentSetup::Part::Reason& probed : part.by_probe) {
-    cli::warn("  by " + std::string(recording_.instruments().setup()->return_probe()) + ": " +
+    cli::warn("  by " + std::string(kernel_->instruments().setup()->return_probe()) + ": " +
               probed.name + ": " + probed.reason);
   }
   for (const InstrumentSetup::Part::Reason& left : part.left_out) {
@@ -526,7 +556,7 @@ void Session::tell_descendants(const std::vector<Descendant>& left) const {
 
 void Session::recording_failed(const Error& error) {
   failed_ = true;
-  asks_.end();
+  if (asks_) asks_->end();
   if (recording_runs_) {
     const Status stopped = recording_.stop();
     recording_runs_ = false;
@@ -542,6 +572,18 @@ int Session::run() {
   while (recording_runs_ || workload_runs()) wait_for_something();
   if (failed_) return kRecordingFailed;
   return workload_status_ ? exit_status(*workload_status_) : cli::kDone;
+}
+
+// kernel: set to the recording if it is one of the kernel.
+Result<std::unique_ptr<Recording>> prepare_recording(const Request& request,
+                                                     const std::optional<User>& user, int give_up,
+                                                     KernelRecording*& kernel) {
+  if (request.user_only) {
+    return std::unique_ptr<Recording>(FKT_TRY(UserRecording::prepare(request, user)));
+  }
+  auto recording = FKT_TRY(KernelRecording::prepare(request, user, give_up));
+  kernel = recording.get();
+  return std::unique_ptr<Recording>(std::move(recording));
 }
 
 }  // namespace
@@ -560,8 +602,9 @@ int run_session(const Request& request, BootRecorder* boot) {
   if (!user) return failed(user.error());
   const Result<Signals> signals = Signals::take();
   if (!signals) return failed(signals.error());
+  KernelRecording* kernel = nullptr;
   const Result<std::unique_ptr<Recording>> prepared =
-      Recording::prepare(request, *user, signals->end_fd());
+      prepare_recording(request, *user, signals->end_fd(), kernel);
   if (!prepared) return failed(prepared.error());
   Recording& recording = **prepared;
 
@@ -569,14 +612,14 @@ int run_session(const Request& request, BootRecorder* boot) {
   std::optional<Workload> workload;
   if (!request.command.empty()) {
     std::vector<std::string> environment;
-    if (const UserEvents* const user = recording.user_events()) {
-      environment.push_back(user->variable());
+    if (std::string variable = recording.variable(); !variable.empty()) {
+      environment.push_back(std::move(variable));
     }
     if (const Status added = add_function_library(request.functions, environment); !added) {
       recording.discard();
       return failed(added.error());
     }
-    const int join = request.filter == FKT_FILTER_JOIN ? recording.device().fd() : -1;
+    const int join = request.filter == FKT_FILTER_JOIN && kernel ? kernel->device().fd() : -1;
     Result<Workload> waiting =
         Workload::prepare({path, request.command, *user, request.output.to_stdout(), join,
                            signals->mask_before(), std::move(environment)});
@@ -589,7 +632,7 @@ int run_session(const Request& request, BootRecorder* boot) {
     return failed(head.error());
   }
   const int status =
-      Session(request, recording, *signals, descendants, std::move(workload), boot).run();
+      Session(request, recording, kernel, *signals, descendants, std::move(workload), boot).run();
   recording.release();
   return status;
 }

@@ -37,15 +37,19 @@ Status UserRecording::start() {
   return file_->start(start_);
 }
 
-Result<EndSummary> UserRecording::finish(std::optional<int> workload_status,
-                                         std::vector<Descendant> descendants) {
+Status UserRecording::stop() {
   file_->stop();
-  const fkt_clocks end = file_->clocks();
+  end_ = file_->clocks();
+  return Done{};
+}
+
+Result<EndSummary> UserRecording::finish(std::optional<int> workload_status,
+                                         std::vector<Descendant> descendants, int) {
   EndSummary summary;
-  summary.status = file_->status(end.clock);
-  summary.measure(std::chrono::nanoseconds(end.mono_raw_ns - start_.mono_raw_ns), end.khz);
+  summary.status = file_->status(end_.clock);
+  summary.measure(std::chrono::nanoseconds(end_.mono_raw_ns - start_.mono_raw_ns), end_.khz);
   const Status written =
-      file_->finish({end, summary.status, request_.mask, workload_status, std::move(descendants)});
+      file_->finish({end_, summary.status, request_.mask, workload_status, std::move(descendants)});
   if (!written) return summary.without_tail(written.error(), name());
   return summary;
 }

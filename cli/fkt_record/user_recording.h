@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// A recording of user programs alone, without the kernel module. What recording.h does with the
-// module, this does with a Collector.
+// A recording of user programs alone, without the kernel module: of what a Collector takes.
 #pragma once
 
 #include <memory>
@@ -8,33 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "cli/fkt_record/recording.h"
 #include "cli/fkt_record/request/request.h"
-#include "cli/fkt_record/status/end_summary.h"
 #include "cli/fkt_record/user/collected_file.h"
 
 namespace fkt::record {
 
-class UserRecording {
+class UserRecording : public Recording {
  public:
   // Opens the output; writes nothing yet. `request` must outlive the recording.
   static Result<std::unique_ptr<UserRecording>> prepare(const Request& request,
                                                         const std::optional<User>& owner);
-  UserRecording(const UserRecording&) = delete;
-  UserRecording& operator=(const UserRecording&) = delete;
 
-  const std::string& name() const { return file_->output().name(); }
-  // Returns the variable for the workload's environment: "FKT_USER=...".
-  std::string variable() const { return file_->variable(); }
-  // workload: its pid.
-  Status write_head(const std::optional<User>& user, pid_t workload);
-  Status start();
-  // Readable when the output takes no more.
-  int ended_fd() const { return file_->ended_fd(); }
-  // Ends the recording and writes the tail.
-  Result<EndSummary> finish(std::optional<int> workload_status,
-                            std::vector<Descendant> descendants);
-  const Collected& collected() const { return file_->collected(); }
-  void discard() { file_->discard(); }
+  const std::string& name() const override { return file_->output().name(); }
+  bool has_room() const override { return true; }
+  std::string variable() const override { return file_->variable(); }
+  const Collected* collected() const override { return &file_->collected(); }
+  int ended_fd() const override { return file_->ended_fd(); }
+  std::string without_snapshots() const override { return "not with --user-only"; }
+  Status write_head(const std::optional<User>& user, pid_t workload) override;
+  Status start() override;
+  Status stop() override;
+  Result<EndSummary> finish(std::optional<int> workload_status, std::vector<Descendant> descendants,
+                            int give_up) override;
+  void discard() override { file_->discard(); }
 
  private:
   UserRecording(const Request& request, std::unique_ptr<CollectedFile> file)
@@ -42,7 +38,7 @@ class UserRecording {
 
   const Request& request_;
   const std::unique_ptr<CollectedFile> file_;
-  fkt_clocks start_{};
+  fkt_clocks start_{}, end_{};
 };
 
 }  // namespace fkt::record

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/kernel_recording.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -49,9 +49,9 @@ std::string lines_of_devices() {
 
 }  // namespace
 
-Result<std::unique_ptr<Recording>> Recording::prepare(const Request& request,
-                                                      const std::optional<User>& owner,
-                                                      int give_up) {
+Result<std::unique_ptr<KernelRecording>> KernelRecording::prepare(const Request& request,
+                                                                  const std::optional<User>& owner,
+                                                                  int give_up) {
   auto device = FKT_TRY(Device::open());
   Status ready = check_process(request.filter, request.filter_pid);
   const Result<fkt_clocks> clocks = device.clocks(request.clock);
@@ -70,9 +70,9 @@ Result<std::unique_ptr<Recording>> Recording::prepare(const Request& request,
   plan.owner = owner;
   auto output = FKT_TRY(request.rotate == 0 ? Output::open(plan) : Rotation::open_first(plan));
 
-  std::unique_ptr<Recording> recording(
-      new Recording(request, {id, status.page_bytes, status.cpus, clocks->khz}, std::move(device),
-                    tasks, std::move(plan), std::move(output)));
+  std::unique_ptr<KernelRecording> recording(
+      new KernelRecording(request, {id, status.page_bytes, status.cpus, clocks->khz},
+                          std::move(device), tasks, std::move(plan), std::move(output)));
   FKT_TRY(recording->connect(give_up));
   const Status prepared = recording->prepare_user_events();
   if (!prepared) {
@@ -82,8 +82,8 @@ Result<std::unique_ptr<Recording>> Recording::prepare(const Request& request,
   return recording;
 }
 
-Recording::Recording(const Request& request, const Facts& facts, Device device,
-                     const TaskList& tasks, OutputPlan plan, Output output)
+KernelRecording::KernelRecording(const Request& request, const Facts& facts, Device device,
+                                 const TaskList& tasks, OutputPlan plan, Output output)
     : request_(request),
       facts_(facts),
       device_(std::move(device)),
@@ -99,7 +99,7 @@ Recording::Recording(const Request& request, const Facts& facts, Device device,
   if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_LEND;
 }
 
-Status Recording::connect(int give_up) {
+Status KernelRecording::connect(int give_up) {
   if (!output_.is_remote()) return Done{};
   const auto address = FKT_TRY(request_.address());
   auto remote =
@@ -110,7 +110,7 @@ Status Recording::connect(int give_up) {
   return Done{};
 }
 
-Status Recording::prepare_user_events() {
+Status KernelRecording::prepare_user_events() {
   if ((request_.mask & 1ULL << FKT_L_USER) == 0) return Done{};
   if (!output_.is_file()) {
     return cli::usage("-k user: to a file only, not to " + output_.name());
@@ -132,13 +132,13 @@ Status Recording::prepare_user_events() {
   return Done{};
 }
 
-std::uint64_t Recording::ring_bytes() const {
+std::uint64_t KernelRecording::ring_bytes() const {
   const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   return (std::uint64_t{4096} << request_.pow_pages) * cpus;
 }
 
 // Limit of the pages in bytes; 0: none is known in advance, the output ends when a write fails.
-Result<std::uint64_t> Recording::limit_bytes() const {
+Result<std::uint64_t> KernelRecording::limit_bytes() const {
   if (request_.size) return std::min(*request_.size, kMostBytes);
   if (!has_room()) return std::uint64_t{0};
   const auto room =
@@ -152,12 +152,12 @@ Result<std::uint64_t> Recording::limit_bytes() const {
   return room;
 }
 
-PageSink* Recording::sink() const {
+PageSink* KernelRecording::sink() const {
   if (remote_) return remote_.get();
   return files_ ? &files_->sink() : nullptr;
 }
 
-std::string Recording::without_snapshots() const {
+std::string KernelRecording::without_snapshots() const {
   if (!is_flight()) return "this is no flight recorder (see --flight)";
   if (!has_room()) return output_.name() + " is no file that snapshots can stand beside";
   if (engine_ && *engine_ != FKT_ENGINE_LEND) {
@@ -166,12 +166,12 @@ std::string Recording::without_snapshots() const {
   return "nothing is being recorded";
 }
 
-std::uint64_t Recording::mask() const {
+std::uint64_t KernelRecording::mask() const {
   return request_.mask | (instruments_.setup() ? instruments_.setup()->layers() : 0);
 }
 
 // Finds the places of the instruments and makes the sections before the pages.
-Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t workload) {
+Result<Sections> KernelRecording::make_sections(const std::optional<User>& user, pid_t workload) {
   SymbolReader reader;
   if (!request_.instruments.empty() || !request_.layers.files.empty()) {
     FKT_TRY(instruments_.prepare(reader));
@@ -189,7 +189,7 @@ Result<Sections> Recording::make_sections(const std::optional<User>& user, pid_t
                           instruments_.head_lines() + lines_of_devices()});
 }
 
-Result<LentFilesPlan> Recording::lent_files_plan() const {
+Result<LentFilesPlan> KernelRecording::lent_files_plan() const {
   LentFilesPlan plan{output_plan_, request_.rotate, request_.keep, request_.clock, {}, defined_};
   plan.sink.part.recording = facts_.recording;
   plan.sink.part.page_bytes = facts_.page_bytes;
@@ -202,7 +202,7 @@ Result<LentFilesPlan> Recording::lent_files_plan() const {
   return plan;
 }
 
-Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
+Status KernelRecording::write_head(const std::optional<User>& user, pid_t workload) {
   const auto sections = FKT_TRY(make_sections(user, workload));
   if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);
   start_clocks_at_ = sizeof(fkt_file_header) + sections.next_offset();
@@ -221,7 +221,7 @@ Status Recording::write_head(const std::optional<User>& user, pid_t workload) {
   return Done{};
 }
 
-Status Recording::write_start_clocks() {
+Status KernelRecording::write_start_clocks() {
   const auto clocks = FKT_TRY(clocks_of_start(device_, request_.clock));
   head_.replace(start_clocks_at_, clocks.bytes().size(), clocks.bytes());
   if (files_) files_->set_head(head_);
@@ -229,7 +229,7 @@ Status Recording::write_start_clocks() {
   return output_.finish_head(head_, start_clocks_at_);
 }
 
-Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
+Result<StartArguments> KernelRecording::start_arguments(const DrainPlan& plan) const {
   StartArguments arguments({facts_.recording, mask(), start_flags(request_), request_.clock,
                             request_.filter, request_.filter_pid});
   if (request_.snapshot_when) {
@@ -255,13 +255,13 @@ Result<StartArguments> Recording::start_arguments(const DrainPlan& plan) const {
 }
 
 // Says which place of the instruments the error is about, if it is about one.
-Error Recording::name_place(Error error) const {
+Error KernelRecording::name_place(Error error) const {
   const std::uint64_t address = device_.refused_place();
   if (address != 0) error.message = instruments_.name_of(address) + ": " + error.message;
   return error;
 }
 
-Status Recording::start() {
+Status KernelRecording::start() {
   auto plan = FKT_TRY(choose_drain(output_, engine_));
   if (engine_ != request_.engine) plan.why = "for snapshots of what the flight recorder keeps";
   if (plan.engine == FKT_ENGINE_FETCH) {
@@ -289,12 +289,12 @@ Status Recording::start() {
   return start_syncer();
 }
 
-std::string Recording::how(const DrainPlan& plan) const {
+std::string KernelRecording::how(const DrainPlan& plan) const {
   const std::string text = std::string(engine_name(plan.engine)) + ": " + plan.why;
   return files_ ? text + ", by " + files_->how() : text;
 }
 
-void Recording::start_snapshots() {
+void KernelRecording::start_snapshots() {
   snapshots_ = std::make_unique<Snapshots>(
       SnapshotsPlan{output_plan_,
                     [this](std::uint32_t number) { return instruments_.text_at(number); },
@@ -304,12 +304,12 @@ void Recording::start_snapshots() {
                     ticks_per_second()});
 }
 
-Status Recording::start_drain() {
+Status KernelRecording::start_drain() {
   drain_ = FKT_TRY(LentDrain::start(device_.fd(), facts_.page_bytes, *sink()));
   return Done{};
 }
 
-Status Recording::start_syncer() {
+Status KernelRecording::start_syncer() {
   // A flight recorder writes only at its end, and fdatasync(2) of a stream is up to its reader.
   if (!has_room() || request_.sync.count() == 0 || is_flight()) return Done{};
   const auto written = [this]() -> std::uint64_t {
@@ -327,7 +327,7 @@ Status Recording::start_syncer() {
   return Done{};
 }
 
-Status Recording::stop() {
+Status KernelRecording::stop() {
   if (!running_) return Done{};
   running_ = false;
   instruments_.end();
@@ -341,8 +341,8 @@ Status Recording::stop() {
   return stopped;
 }
 
-Result<EndSummary> Recording::finish(std::optional<int> workload_status,
-                                     std::vector<Descendant> descendants, int give_up) {
+Result<EndSummary> KernelRecording::finish(std::optional<int> workload_status,
+                                           std::vector<Descendant> descendants, int give_up) {
   instruments_.join();
   if (stream_) {
     FKT_TRY(stream_->move_rest(give_up));
@@ -382,7 +382,8 @@ Result<EndSummary> Recording::finish(std::optional<int> workload_status,
   return summary;
 }
 
-std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::string& fault) const {
+std::vector<fkt_index_entry> KernelRecording::index(const fkt_status& status,
+                                                    std::string& fault) const {
   if (const PageSink* to = sink()) return to->index();
   // The reader of a stream scans its pages: nothing can be read back from it here.
   if (output_.is_stream()) return {};
@@ -394,8 +395,8 @@ std::vector<fkt_index_entry> Recording::index(const fkt_status& status, std::str
   return {};
 }
 
-Status Recording::write_tail(EndSummary& summary, std::optional<int> workload_status,
-                             std::vector<Descendant> descendants) {
+Status KernelRecording::write_tail(EndSummary& summary, std::optional<int> workload_status,
+                                   std::vector<Descendant> descendants) {
   fkt_status& status = summary.status;
   std::string no_index;
   const auto end = FKT_TRY(device_.clocks(request_.clock));
@@ -438,7 +439,7 @@ Status Recording::write_tail(EndSummary& summary, std::optional<int> workload_st
   return written;
 }
 
-void Recording::discard() {
+void KernelRecording::discard() {
   const Status stopped = stop();
   if (!stopped) cli::warn(stopped.error().message);
   drain_.reset();
@@ -447,7 +448,7 @@ void Recording::discard() {
   output_.discard();
 }
 
-void Recording::release() {
+void KernelRecording::release() {
   const Status freed = device_.free_buffer();
   if (!freed) cli::warn(freed.error().message);
 }
