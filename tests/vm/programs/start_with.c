@@ -61,7 +61,7 @@ static int set(const char *option)
 	SET("clock", s.clock = number);
 	SET("filter", s.filter = number);
 	SET("filter_pid", s.filter_pid = number);
-	SET("condition", s.condition = number);
+	SET("trigger", s.trigger = number);
 	SET("engine", s.flags |= FKT_START_ENGINE(number));
 	SET("calls", calls = number);
 	SET("pow", pow_pages = number);
