@@ -10,7 +10,7 @@
 #include <fkt/events.h>
 #include <fkt/program.h>
 
-/* Ids of what is watched: event ids, which are below FKT_PAIR_ID, then the pair ids of 64-bit and 32-bit system calls. */
+/* Ids of what is watched: event ids, below FKT_PAIR_ID, then the pair ids of 64-bit and 32-bit system calls. */
 #define FKT_TRIGGER_IDS ((__u32)FKT_P_SYSCALL32 + (__u32)FKT_PN_SYSCALL32)
 
 /* The words of the hit. */
