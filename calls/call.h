@@ -7,7 +7,7 @@
 #define FKT_CALLS_CALL_H
 
 #include <linux/types.h>
-#include <asm/msr.h>
+#include <asm/tsc.h>
 
 #include "frames.h"
 

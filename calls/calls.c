@@ -46,6 +46,8 @@ static struct tracepoint *exit_tracepoint;
  */
 static void on_exit(void *unused, struct task_struct *task)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	/* Functions below this one return: they may be of the unwinder, which may be traced, too. */
 	unsigned long *frames = __builtin_dwarf_cfa();
 	struct unwind_state state;

@@ -8,7 +8,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
-#include <asm/msr.h>
+#include <asm/tsc.h>
 #include <asm/tsc.h>
 
 #include "call.h"

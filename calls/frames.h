@@ -36,9 +36,6 @@
 #define FKT_CALLS_STACK_SHARE 4
 #define FKT_CALLS_STACK_FRAMES 16
 
-/* Bits of preempt_count() of softirqs that run, interrupts and NMIs: the stack may be another one than the task's. */
-#define FKT_CALLS_INTERRUPT_BITS 0x00ff0100
-
 #define FKT_CALLS_TASK_BYTES 16 /* of a struct fkt_call_task */
 /* fkt_calls_depth (tasks.c) has the depth below these bits. */
 #define FKT_CALLS_DEPTH_BITS 32

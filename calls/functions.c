@@ -48,6 +48,12 @@ static int no_symbols(fkt_symbol_fn fn, void *data)
 	return 0;
 }
 
+FKT_STANDS_FOR(no_lookup, kallsyms_lookup_name);
+FKT_STANDS_FOR(no_location, ftrace_location);
+FKT_STANDS_FOR(no_direct, ftrace_find_rec_direct);
+FKT_STANDS_FOR(no_module, __module_address);
+FKT_STANDS_FOR(no_symbols, kallsyms_on_each_symbol);
+
 DEFINE_STATIC_CALL(fkt_calls_lookup_name, no_lookup);
 /* Returns the address of the nop at this address, or of the function that begins there; 0: ftrace knows none. */
 DEFINE_STATIC_CALL(fkt_calls_location, no_location);
@@ -62,7 +68,7 @@ static void *begin_of(kprobe_opcode_t *probed)
 {
 	void *begin = (void *)probed - ENDBR_BYTES;
 
-	return is_endbr(*(u32 *)begin) ? begin : probed;
+	return fkt_is_endbr(*(u32 *)begin) ? begin : probed;
 }
 
 static int find_kernel_functions(void)
@@ -189,7 +195,7 @@ static unsigned long nop_of(unsigned long function)
 
 	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
 		return 0;
-	if (is_endbr(first))
+	if (fkt_is_endbr(first))
 		nop += ENDBR_BYTES;
 	/* ftrace accepts any address within a nop; only its first byte identifies the function. */
 	return static_call(fkt_calls_location)(nop) == nop ? nop : 0;

@@ -8,11 +8,11 @@
 #include <linux/static_call.h>
 #include <asm/stacktrace.h>
 
+#include "../module/compat.h"
 #include "frames.h"
 #include "functions.h"
 #include "room.h"
 
-static_assert(FKT_CALLS_INTERRUPT_BITS == (HARDIRQ_MASK | NMI_MASK | SOFTIRQ_OFFSET));
 static_assert(IRQ_STACK_SIZE == THREAD_SIZE);
 
 /*
@@ -26,6 +26,8 @@ static bool no_stack(unsigned long *place, struct task_struct *task, struct stac
 {
 	return false;
 }
+
+FKT_STANDS_FOR(no_stack, get_stack_info_noinstr);
 
 /* The kernel's: finds the stack that the place is on. */
 DEFINE_STATIC_CALL(fkt_room_stack_of, no_stack);

@@ -8,6 +8,7 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
+#include "../module/compat.h"
 #include "held.h"
 #include "switches.h"
 #include "tasks.h"
@@ -23,8 +24,10 @@ static void on_switch(void *unused, bool preempt, struct task_struct *prev, stru
 }
 
 /* Called in the parent before the new thread runs. */
-static void on_newtask(void *unused, struct task_struct *task, unsigned long clone_flags)
+static void on_newtask(void *unused, struct task_struct *task, fkt_clone_flags clone_flags)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	fkt_tasks_newtask(task);
 	fkt_held_newtask(task);
 }

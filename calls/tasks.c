@@ -11,7 +11,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
-#include <asm/msr.h>
+#include <asm/tsc.h>
 
 #include "call.h"
 #include "tasks.h"

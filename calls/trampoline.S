@@ -194,7 +194,7 @@
 	testl	$ROOM_BITS, %esp
 	.if \exact
 	jz	.Lask\@
-	testl	$FKT_CALLS_INTERRUPT_BITS, PER_CPU_VAR(FKT_PREEMPT_COUNT)
+	testl	$FKT_INTERRUPT_BITS, PER_CPU_VAR(FKT_PREEMPT_COUNT)
 	jz	.Lroom\@
 .Lask\@:
 	.else

@@ -25,6 +25,7 @@
 
 #include <fkt/ioctl.h>
 
+#include "compat.h"
 #include "access.h"
 
 /* Without capabilities: the rings of all CPUs may use at most 1/MEMORY_SHARE of the machine's memory. */
@@ -142,7 +143,6 @@ static bool is_own_cred(const struct cred *opener, const struct cred *task)
 bool fkt_access_own(const struct cred *opener, const struct task_struct *task)
 {
 	const struct cred *cred = rcu_dereference_raw(task->real_cred);
-	const struct mm_struct *mm;
 
 	if (!is_own_cred(opener, cred))
 		return false;
@@ -151,6 +151,5 @@ bool fkt_access_own(const struct cred *opener, const struct task_struct *task)
 	 * the dumpable flag after the credentials. Pairs with the barrier in commit_creds().
 	 */
 	smp_rmb();
-	mm = READ_ONCE(task->mm);
-	return !mm || __get_dumpable(READ_ONCE(mm->flags)) == SUID_DUMP_USER;
+	return fkt_is_dumpable(task);
 }

@@ -16,6 +16,7 @@
 #include "../calls/call.h"
 #include "call_quick.h"
 #include "call_table.h"
+#include "compat.h"
 #include "given.h"
 #include "instrument_slot.h"
 #include "program_block.h"
@@ -36,7 +37,7 @@ unsigned long fkt_call_body(unsigned long function)
 
 	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
 		first = 0;
-	return function + (is_endbr(first) ? ENDBR_BYTES : 0) + FKT_CALLS_NOP_BYTES;
+	return function + (fkt_is_endbr(first) ? ENDBR_BYTES : 0) + FKT_CALLS_NOP_BYTES;
 }
 
 /* ---- programs ---- */

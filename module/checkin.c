@@ -184,6 +184,7 @@ static int checkin_frame(struct fkt_writeback *writeback, loff_t pos, struct pag
 	pgoff_t index = pos >> PAGE_SHIFT;
 	void *fsdata = NULL;
 	int err, added = -EEXIST;
+	struct kiocb iocb;
 
 	if (!keep)
 		added = add_to_cache(writeback, mapping, folio, index);
@@ -193,7 +194,8 @@ static int checkin_frame(struct fkt_writeback *writeback, loff_t pos, struct pag
 	} else if (added != -EEXIST) {
 		return added;
 	}
-	err = mapping->a_ops->write_begin(out, mapping, pos, PAGE_SIZE, &found, &fsdata);
+	fkt_write_at(&iocb, out, pos);
+	err = mapping->a_ops->write_begin(FKT_WRITER(&iocb), mapping, pos, PAGE_SIZE, &found, &fsdata);
 	if (err) {
 		/* Remove the page: readers must not find data in the cache that will not be on the disk. */
 		if (!added)
@@ -201,7 +203,7 @@ static int checkin_frame(struct fkt_writeback *writeback, loff_t pos, struct pag
 		return err;
 	}
 	copy_frame(writeback, fkt_cache_frame(found, pos), frame);
-	err = mapping->a_ops->write_end(out, mapping, pos, PAGE_SIZE, PAGE_SIZE, found, fsdata);
+	err = mapping->a_ops->write_end(FKT_WRITER(&iocb), mapping, pos, PAGE_SIZE, PAGE_SIZE, found, fsdata);
 	return err < 0 ? err : err == PAGE_SIZE ? 0 : -EIO;
 }
 

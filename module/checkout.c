@@ -29,6 +29,7 @@
 #include <fkt/ioctl.h>
 
 #include "checkout.h"
+#include "compat.h"
 #include "page_pool.h"
 
 /* A direct call: the kernel may have removed the function's landing pad for indirect calls. */
@@ -170,7 +171,7 @@ static bool is_back(const struct fkt_checkout *checkout, struct page *frames)
 		if (READ_ONCE(folio->mapping))
 			return false;
 		smp_rmb(); /* pairs with the barrier in the kernel's last put, which follows its use of the frame */
-		if (folio_ref_count(folio) != 1 || (READ_ONCE(folio->flags) & left) ||
+		if (folio_ref_count(folio) != 1 || (READ_ONCE(FKT_FOLIO_FLAGS(folio)) & left) ||
 		    PageHWPoison(frames + i))
 			return false;
 	}

@@ -9,7 +9,7 @@
 
 #include <linux/jump_label.h>
 #include <linux/types.h>
-#include <asm/msr.h>
+#include <asm/tsc.h>
 
 #include <fkt/ioctl.h>
 #include <fkt/ticks.h>

@@ -16,6 +16,13 @@
 #define FKT_PREEMPT_COUNT __preempt_count
 #endif
 
+/* Bits of preempt_count() of softirqs that run, interrupts and NMIs: the stack may be another one than the task's. */
+#ifdef FKT_HAS_HARDIRQ_DISABLE_COUNT
+#define FKT_INTERRUPT_BITS 0xff000100
+#else
+#define FKT_INTERRUPT_BITS 0x00ff0100
+#endif
+
 #ifndef __ASSEMBLER__
 
 #include <linux/cgroup.h>
@@ -24,14 +31,101 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
+#include <linux/preempt.h>
 #include <linux/syscore_ops.h>
 #include <linux/uprobes.h>
+#include <asm/ibt.h>
 #include <asm/preempt.h>
 #include <asm/unistd.h>
+#if __has_include(<trace/events/exceptions.h>)
+#include <trace/events/exceptions.h>
+#else
+#include <asm/trace/exceptions.h>
+#endif
+#ifdef FKT_HAS_EXEC_STATE
+#include <linux/sched/exec_state.h>
+#else
+#include <linux/sched/coredump.h>
+#endif
 
 #ifdef FKT_HAS_PCPU_HOT
 static_assert(offsetof(struct pcpu_hot, preempt_count) == 8);
 #endif
+static_assert(FKT_INTERRUPT_BITS == (HARDIRQ_MASK | NMI_MASK | SOFTIRQ_OFFSET));
+
+/*
+ * First in each probe of a tracepoint that can be called with preemption on: it is off until the probe returns, since
+ * rings are those of a CPU. Kernels whose system calls' tracepoints may fault leave that to the probe there, and newer
+ * ones everywhere. The others have it off already.
+ */
+#ifdef FKT_HAS_FAULTABLE_TRACEPOINTS
+static __always_inline int fkt_preempt_off(void)
+{
+	preempt_disable_notrace();
+	return 0;
+}
+
+static __always_inline void fkt_preempt_on(const int *unused)
+{
+	preempt_enable_notrace();
+}
+
+#define FKT_TRACEPOINT_PROBE() const int __maybe_unused __cleanup(fkt_preempt_on) no_preemption = fkt_preempt_off()
+#else
+#define FKT_TRACEPOINT_PROBE() static_assert(true)
+#endif
+
+/* The kernel's function, looked up by its name, is called through a static call that was defined with this one. */
+#define FKT_STANDS_FOR(own, kernels) static_assert(__builtin_types_compatible_p(typeof(own), typeof(kernels)))
+
+/* What tracepoints pass that pass something else on newer kernels. */
+#ifdef FKT_HAS_CLONE_FLAGS_U64
+typedef u64 fkt_clone_flags;
+#else
+typedef unsigned long fkt_clone_flags;
+#endif
+#ifdef FKT_HAS_GROUP_DEAD
+#define FKT_GROUP_DEAD , bool group_dead
+#else
+#define FKT_GROUP_DEAD
+#endif
+#ifdef FKT_HAS_MCE_HW_ERR
+typedef struct mce_hw_err fkt_mce_record;
+#define fkt_mce_of(record) (&(record)->m)
+#else
+typedef struct mce fkt_mce_record;
+#define fkt_mce_of(record) (record)
+#endif
+
+/* Whether these four bytes are an ENDBR, or what the kernel puts in place of one that it does not need. */
+static inline bool fkt_is_endbr(u32 first)
+{
+#if defined(FKT_HAS_ENDBR_BY_VALUE)
+	return is_endbr(first);
+#elif HAS_KERNEL_IBT
+	return __is_endbr(first);
+#else
+	return false;
+#endif
+}
+
+/*
+ * Whether other processes of its user may trace the task, as ptrace(2) tests it. For the current task in any context; for
+ * another one under rcu_read_lock() and task_lock(). Without memory of its own, a task has nothing to hide.
+ */
+static inline bool fkt_is_dumpable(const struct task_struct *task)
+{
+#ifdef FKT_HAS_EXEC_STATE
+	/* The task itself replaces it, in exec; the old one is freed after a grace period. */
+	const struct task_exec_state *state = rcu_dereference_raw(task->exec_state);
+
+	return state && READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
+#else
+	const struct mm_struct *mm = READ_ONCE(task->mm);
+
+	return !mm || __get_dumpable(READ_ONCE(mm->flags)) == SUID_DUMP_USER;
+#endif
+}
 
 /*
  * Freeze protection of an asynchronous write to a regular file: held from the submission to the
@@ -86,6 +180,48 @@ typedef struct folio fkt_cache_page;
 #else
 typedef struct page fkt_cache_page;
 #define fkt_cache_frame(found, pos) (found)
+#endif
+
+/* What write_begin() and write_end() take first: the write since 6.17, its file before. */
+#ifdef FKT_HAS_WRITE_BEGIN_KIOCB
+#define FKT_WRITER(iocb) (iocb)
+#else
+#define FKT_WRITER(iocb) ((iocb)->ki_filp)
+#endif
+
+#ifdef FKT_HAS_MEMDESC_FLAGS
+#define FKT_FOLIO_FLAGS(folio) ((folio)->flags.f)
+#else
+#define FKT_FOLIO_FLAGS(folio) ((folio)->flags)
+#endif
+
+#ifdef FOLIO_MAPPING_FLAGS
+#define FKT_MAPPING_FLAGS FOLIO_MAPPING_FLAGS
+#else
+#define FKT_MAPPING_FLAGS PAGE_MAPPING_FLAGS
+#endif
+
+/* The member of a page that says, by its lowest bit, that the page is not the first of its folio, and where that is. */
+#ifdef FKT_HAS_COMPOUND_INFO
+#define FKT_COMPOUND_INFO compound_info
+#else
+#define FKT_COMPOUND_INFO compound_head
+#endif
+
+static inline const struct page *fkt_compound_head(const struct page *page, unsigned long info)
+{
+#ifdef FKT_HAS_COMPOUND_INFO
+	if (compound_info_has_mask())
+		return (const struct page *)((unsigned long)page & info);
+#endif
+	return (const struct page *)(info - 1);
+}
+
+/* The member of a dentry that is in the list of its inode's names. */
+#ifdef FKT_HAS_D_ALIAS
+#define FKT_D_ALIAS d_alias
+#else
+#define FKT_D_ALIAS d_u.d_alias
 #endif
 
 /* Returns the task's cgroup for block I/O, with a reference; NULL if the configuration has none. */
@@ -191,6 +327,13 @@ typedef int (*fkt_symbol_fn)(void *data, const char *name, FKT_SYMBOL_MODULE uns
 #endif
 
 struct uprobe;
+
+/* The last parameter of a consumer's handlers: what a return's handler is to get from that of the entry, since 6.13. */
+#ifdef FKT_HAS_UPROBE_DATA
+#define FKT_UPROBE_DATA , __u64 *data
+#else
+#define FKT_UPROBE_DATA
+#endif
 
 /*
  * Has the consumer called where the file's instruction at `offset` is executed. counter: see struct fkt_user; 0: none.

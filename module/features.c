@@ -4,14 +4,22 @@
  * FKT_HAS_NAME for each line whose statement compiles. For compat.h alone. A line a feature: an error is attributed to
  * the line in which it stands. Headers that may not exist are included by __has_include.
  */
+#include <linux/dcache.h>
 #include <linux/fprobe.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/syscore_ops.h>
+#include <linux/tracepoint.h>
 #include <linux/uprobes.h>
+#include <trace/events/mce.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+#include <asm/ibt.h>
 
 #define FEATURE(name, ...) static inline void name(void) { __VA_ARGS__; }
 
@@ -32,4 +40,16 @@ FEATURE(SYMBOLS_OF_MODULE, module_kallsyms_on_each_symbol(A(const char *), NULL,
 FEATURE(UPROBE_REGISTER, uprobe_unregister_nosync(uprobe_register(NULL, 0, 0, NULL), NULL); uprobe_unregister_sync())
 FEATURE(GUP_WITHOUT_VMAS, get_user_pages(0, 1, 0, A(struct page **)))
 FEATURE(SYSCORE_DATA, register_syscore(A(struct syscore *)); unregister_syscore(A(struct syscore *)))
+FEATURE(UPROBE_DATA, A(struct uprobe_consumer *)->handler(NULL, NULL, NULL))
+FEATURE(FAULTABLE_TRACEPOINTS, tracepoint_is_faultable(NULL))
+FEATURE(CLONE_FLAGS_U64, check_trace_callback_type_task_newtask(A(void (*)(void *, struct task_struct *, u64))))
+FEATURE(GROUP_DEAD, check_trace_callback_type_sched_process_exit(A(void (*)(void *, struct task_struct *, bool))))
+FEATURE(MCE_HW_ERR, check_trace_callback_type_mce_record(A(void (*)(void *, struct mce_hw_err *))))
+FEATURE(ENDBR_BY_VALUE, is_endbr(1u))
+FEATURE(EXEC_STATE, (void)A(struct task_struct *)->exec_state)
+FEATURE(WRITE_BEGIN_KIOCB, A(mapping_ops *)->write_begin(A(const struct kiocb *), NULL, 0, 0, NULL, NULL))
+FEATURE(MEMDESC_FLAGS, (void)A(struct folio *)->flags.f)
+FEATURE(COMPOUND_INFO, (void)A(struct page *)->compound_info)
+FEATURE(D_ALIAS, (void)A(struct dentry *)->d_alias)
+FEATURE(HARDIRQ_DISABLE_COUNT, (void)HARDIRQ_DISABLE_BITS)
 FEATURE(PCPU_HOT, (void)pcpu_hot.preempt_count)

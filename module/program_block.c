@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Programs of instruments as user space gives them (program_block.h). */
 
+#include <linux/once.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
 #include <linux/types.h>

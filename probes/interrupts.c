@@ -65,18 +65,24 @@ static void probe_vector_exit(void *data, int vector)
 
 static void probe_softirq_raise(void *data, unsigned int vec)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (keep())
 		fkt_emit0(FKT_E_SOFTIRQ_RAISE, vec);
 }
 
 static void probe_softirq_entry(void *data, unsigned int vec)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (keep() && !fkt_begin(SOFTIRQ, vec))
 		fkt_emit0(FKT_E_SOFTIRQ_ENTRY, vec);
 }
 
 static void probe_softirq_exit(void *data, unsigned int vec)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (keep() && !fkt_end_of(SOFTIRQ, vec, 0))
 		fkt_emit0(FKT_E_SOFTIRQ_EXIT, vec);
 }

@@ -20,6 +20,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/probe.h>
 
+#include "compat.h"
 #include "actions.h"
 #include "instruments_now.h"
 #include "module_probes.h"
@@ -74,6 +75,7 @@ static enum text read_text(const struct tracepoint *tracepoint, char text[FKT_PR
 
 static void probe_hit(void *data, const u64 *values, unsigned int count)
 {
+	FKT_TRACEPOINT_PROBE();
 	const struct fkt_instrument_table *now = fkt_instruments();
 	const struct fkt_point_slot *slot = data;
 

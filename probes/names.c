@@ -20,6 +20,7 @@
 #include <fkt/events.h>
 #include <fkt/program.h>
 
+#include "compat.h"
 #include "clock.h"
 #include "names.h"
 #include "programs.h"
@@ -155,7 +156,7 @@ static u64 of_inode(const struct inode *inode)
 	if (!inode || read_facts(inode, &facts))
 		return 0;
 	if (!FETCH(first, inode, struct inode, i_dentry.first) && first)
-		name_once(container_of(first, struct dentry, d_u.d_alias), &facts);
+		name_once(container_of(first, struct dentry, FKT_D_ALIAS), &facts);
 	return facts.ino;
 }
 
@@ -194,11 +195,11 @@ static u64 of_page(const struct page *page)
 	struct inode *host;
 	umode_t mode;
 
-	if (FETCH(head, page, struct page, compound_head))
+	if (FETCH(head, page, struct page, FKT_COMPOUND_INFO))
 		return 0;
 	if (head & 1)
-		page = (struct page *)(head - 1);
-	if (FETCH(mapping, page, struct page, mapping) || !mapping || (unsigned long)mapping & PAGE_MAPPING_FLAGS)
+		page = fkt_compound_head(page, head);
+	if (FETCH(mapping, page, struct page, mapping) || !mapping || (unsigned long)mapping & FKT_MAPPING_FLAGS)
 		return 0;
 	if (FETCH(host, mapping, struct address_space, host) || FETCH(back, host, struct inode, i_mapping) ||
 	    FETCH(mode, host, struct inode, i_mode))

@@ -18,6 +18,7 @@
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
 
+#include "compat.h"
 #include "actions.h"
 #include "call_context.h"
 #include "hits_quick.h"
@@ -153,6 +154,7 @@ static __always_inline void hit(const struct hook *hook, const u64 *arguments, u
 /* The probe of tracepoints whose every hit is kept without an event. */
 static void probe_silent(void *data)
 {
+	FKT_TRACEPOINT_PROBE();
 	const struct fkt_point_slot *slot = slot_of(data);
 
 	if (likely(slot) && fkt_instrument_on(slot->instrument->layer))
@@ -166,6 +168,7 @@ static void probe_silent(void *data)
  */
 static void probe_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
+	FKT_TRACEPOINT_PROBE();
 	const u64 arguments[] = { a, b, c, d, e };
 
 	hit(hook, arguments, STACK);
@@ -173,6 +176,7 @@ static void probe_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 
 static void probe_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k, u64 l)
 {
+	FKT_TRACEPOINT_PROBE();
 	const u64 arguments[] = { a, b, c, d, e, f, g, h, i, j, k, l };
 
 	BUILD_BUG_ON(ARRAY_SIZE(arguments) != FKT_POINT_ARGUMENTS);
@@ -191,6 +195,7 @@ typedef u32 (*fill_long_fn)(const struct fkt_record_room *, LONG_ARGUMENTS);
 
 static void probe_record_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 {
+	FKT_TRACEPOINT_PROBE();
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	const struct fkt_point_slot *slot = slot_of(hook);
 	struct fkt_scratch *scratch;
@@ -219,6 +224,7 @@ static void probe_record_short(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e)
 static void probe_record_long(void *hook, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f, u64 g, u64 h, u64 i, u64 j, u64 k,
 			      u64 l)
 {
+	FKT_TRACEPOINT_PROBE();
 	u64 words[FKT_POINT_WORDS] = { a, b, c, d, e, f, g, h, i, j, k, l };
 	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
 	const struct fkt_point_slot *slot = slot_of(hook);

@@ -21,6 +21,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
+#include "compat.h"
 #include "hook.h"
 #include "filter.h"
 #include "process.h"
@@ -124,8 +125,10 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 }
 
 /* Called in the parent, before the child runs. Number 0: the idle task of a CPU that comes online. */
-static void probe_newtask(void *data, struct task_struct *child, unsigned long clone_flags)
+static void probe_newtask(void *data, struct task_struct *child, fkt_clone_flags clone_flags)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (child->pid)
 		probe_fork(data, current, child);
 }
@@ -133,6 +136,7 @@ static void probe_newtask(void *data, struct task_struct *child, unsigned long c
 static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 		       struct linux_binprm *bprm)
 {
+	FKT_TRACEPOINT_PROBE();
 	u64 word = two(old_pid, task->tgid);
 
 	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_exec())
@@ -147,8 +151,9 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 	fkt_filter_leave();
 }
 
-static void probe_exit(void *data, struct task_struct *task)
+static void probe_exit(void *data, struct task_struct *task FKT_GROUP_DEAD)
 {
+	FKT_TRACEPOINT_PROBE();
 	u64 word = two(task->pid, task->tgid);
 
 	if (keep(task))
@@ -165,6 +170,8 @@ static void probe_migrate(void *data, struct task_struct *task, int to)
 
 static void probe_rename(void *data, struct task_struct *task, const char *comm)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (keep(task))
 		emit_name(task, comm);
 }

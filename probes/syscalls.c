@@ -133,6 +133,7 @@ static bool was_hidden(struct pt_regs *regs)
 
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
+	FKT_TRACEPOINT_PROBE();
 	struct task_struct *task = current;
 
 	if (!fkt_layer_on(FKT_L_SYSTEM))
@@ -185,6 +186,8 @@ static noinline void other_exit(struct pt_regs *regs, long ret)
  */
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (static_branch_unlikely(&fkt_key_args))
 		late_path(regs);
 	if (!fkt_end_short(SYSCALL, ret, current->pid))

@@ -12,12 +12,12 @@
 #include <linux/ptrace.h>
 #include <asm/mce.h>
 #include <asm/trapnr.h>
-#include <asm/trace/exceptions.h>
 #include <trace/events/mce.h>
 
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "compat.h"
 #include "hook.h"
 #include "write.h"
 
@@ -41,12 +41,16 @@ static __always_inline void emit_fault(u32 id, unsigned long address, struct pt_
 static void probe_page_fault_user(void *data, unsigned long address, struct pt_regs *regs,
 				  unsigned long error_code)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	emit_fault(FKT_E_FAULT_USER, address, regs, error_code);
 }
 
 static void probe_page_fault_kernel(void *data, unsigned long address, struct pt_regs *regs,
 				    unsigned long error_code)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	emit_fault(FKT_E_FAULT_KERNEL, address, regs, error_code);
 }
 
@@ -114,15 +118,15 @@ static int probe_vdso_exception(struct kprobe *kp, struct pt_regs *at)
 
 /* ---- machine checks ---- */
 
-static void probe_mce(void *data, struct mce *m)
+static void probe_mce(void *data, fkt_mce_record *record)
 {
+	FKT_TRACEPOINT_PROBE();
+	const struct mce *m = fkt_mce_of(record);
 	u64 words[] = { m->status, m->addr };
 
-	preempt_disable_notrace();
 	/* Independent of the filter, because it concerns the whole machine. */
 	if (fkt_layer_on(FKT_L_SYSTEM) && !static_branch_unlikely(&fkt_key_restricted))
 		fkt_emit(FKT_E_MCE, m->bank, words, ARRAY_SIZE(words));
-	preempt_enable_notrace();
 }
 
 /* Fails to compile if a probe's type does not match this kernel's tracepoint. */

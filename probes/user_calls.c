@@ -32,6 +32,7 @@
 
 #include <fkt/user_hit.h>
 
+#include "compat.h"
 #include "actions.h"
 #include "hook.h"
 #include "user_calls.h"
@@ -312,8 +313,9 @@ bool fkt_user_calls_hid(void)
 
 /* ---- threads that exit ---- */
 
-static void probe_exit(void *data, struct task_struct *task)
+static void probe_exit(void *data, struct task_struct *task FKT_GROUP_DEAD)
 {
+	FKT_TRACEPOINT_PROBE();
 	struct thread *thread = find_thread();
 
 	if (thread)

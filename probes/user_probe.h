@@ -7,6 +7,8 @@
 #include <linux/types.h>
 #include <linux/uprobes.h>
 
+#include "compat.h"
+
 #include <fkt/ioctl.h>
 
 #include "instruments_now.h"
@@ -48,8 +50,8 @@ static inline const struct fkt_user_slot *fkt_user_slot_of(u64 probe)
 }
 
 /* Handlers of the consumer. */
-int fkt_user_reached(struct uprobe_consumer *consumer, struct pt_regs *regs);
-int fkt_user_entered(struct uprobe_consumer *consumer, struct pt_regs *regs);
-int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, struct pt_regs *regs);
+int fkt_user_reached(struct uprobe_consumer *consumer, struct pt_regs *regs FKT_UPROBE_DATA);
+int fkt_user_entered(struct uprobe_consumer *consumer, struct pt_regs *regs FKT_UPROBE_DATA);
+int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, struct pt_regs *regs FKT_UPROBE_DATA);
 
 #endif /* FKT_USER_PROBE_H */

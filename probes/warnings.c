@@ -8,12 +8,15 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "compat.h"
 #include "hook.h"
 #include "trigger.h"
 #include "write.h"
 
 static void probe_hang(void *data, struct task_struct *task)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (fkt_layer_on(FKT_L_PROCESS) && fkt_keep(task->pid))
 		fkt_emit0(FKT_E_HUNG_TASK, task->pid);
 }
@@ -24,6 +27,7 @@ static void probe_hang(void *data, struct task_struct *task)
  */
 static void probe_console(void *data, const char *text, size_t len)
 {
+	FKT_TRACEPOINT_PROBE();
 	char line[128];
 	size_t bytes = min(len, sizeof(line) - 1);
 

@@ -3,8 +3,6 @@
 
 #include "left_out"
 
-#ifndef FKT_WITHOUT_RECORDS
-
 #if __has_include(<linux/mm.h>)
 #include <linux/mm.h>
 #endif
@@ -302,6 +300,11 @@
 #include "expand.h"
 #endif
 
+#if __has_include(<trace/events/exceptions.h>)
+#define FKT_HEADER <trace/events/exceptions.h>
+#include "expand.h"
+#endif
+
 #if __has_include(<asm/trace/fpu.h>)
 #define FKT_HEADER <asm/trace/fpu.h>
 #include "expand.h"
@@ -316,5 +319,3 @@
 #define FKT_HEADER <ras/ras_event.h>
 #include "expand.h"
 #endif
-
-#endif /* FKT_WITHOUT_RECORDS */

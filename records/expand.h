@@ -17,8 +17,10 @@
 #undef TRACEPOINTS_ENABLED
 #undef DEFINE_TRACE
 #undef DEFINE_TRACE_FN
+#undef DEFINE_TRACE_SYSCALL
 #define DEFINE_TRACE(name, proto, args)
 #define DEFINE_TRACE_FN(name, reg, unreg, proto, args)
+#define DEFINE_TRACE_SYSCALL(name, reg, unreg, proto, args)
 #include "common.h"
 #define DECLARE_EVENT_CLASS(name, proto, args, tstruct, assign, print)
 #define DEFINE_EVENT(template, name, proto, args)
@@ -122,6 +124,7 @@
 #undef DECLARE_TRACE_CONDITION
 #undef DEFINE_TRACE
 #undef DEFINE_TRACE_FN
+#undef DEFINE_TRACE_SYSCALL
 #undef TRACE_EVENT_FLAGS
 #undef TRACE_EVENT_PERF_PERM
 #undef FKT_HEADER

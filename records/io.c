@@ -3,8 +3,6 @@
 
 #include "left_out"
 
-#ifndef FKT_WITHOUT_RECORDS
-
 #if __has_include(<linux/backing-dev.h>)
 #include <linux/backing-dev.h>
 #endif
@@ -288,5 +286,3 @@ typedef int ext4_grpblk_t;
 #define FKT_HEADER <trace/events/writeback.h>
 #include "expand.h"
 #endif
-
-#endif /* FKT_WITHOUT_RECORDS */

@@ -6,6 +6,7 @@
  * called by static calls for the same reason.
  */
 
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/static_call.h>
@@ -40,6 +41,12 @@ static bool not_unprobed(unsigned long address)
 {
 	return false;
 }
+
+FKT_STANDS_FOR(no_symbols, kallsyms_on_each_symbol);
+FKT_STANDS_FOR(no_module_symbols, module_kallsyms_on_each_symbol);
+FKT_STANDS_FOR(no_module, __module_address);
+FKT_STANDS_FOR(any_module, __module_text_address);
+FKT_STANDS_FOR(not_unprobed, within_kprobe_blacklist);
 
 DEFINE_STATIC_CALL(fkt_kft_kernel_symbols, no_symbols);
 DEFINE_STATIC_CALL(fkt_kft_module_symbols, no_module_symbols);
