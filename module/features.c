@@ -8,6 +8,7 @@
 #include <linux/fprobe.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/hrtimer.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -52,4 +53,5 @@ FEATURE(MEMDESC_FLAGS, (void)A(struct folio *)->flags.f)
 FEATURE(COMPOUND_INFO, (void)A(struct page *)->compound_info)
 FEATURE(D_ALIAS, (void)A(struct dentry *)->d_alias)
 FEATURE(HARDIRQ_DISABLE_COUNT, (void)HARDIRQ_DISABLE_BITS)
+FEATURE(HRTIMER_SETUP, hrtimer_setup(NULL, NULL, 0, 0))
 FEATURE(PCPU_HOT, (void)pcpu_hot.preempt_count)

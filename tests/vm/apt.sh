@@ -10,7 +10,7 @@ codename=bookworm
 
 # Where the machine gets SUITE from: apt itself reads the sources, whatever
 # their format, and lists what an update would fetch. Backports, which few use,
-# lie beside the main suite; the archive that has -updates too is Debian's,
+# and other releases, lie beside the main suite; the archive that has -updates too is Debian's,
 # other projects' archives like to name their suites after Debian's.
 uris_of() {
     local suite=$1 listed
@@ -19,7 +19,7 @@ uris_of() {
     awk -v suite="$suite" -v main="$codename" '
         { uris[$1] = uris[$1] " " $2 }
         END {
-            from = suite ~ /-security$/ ? suite : (main "-updates") in uris ? main "-updates" : main
+            from = suite ~ /-security$/ ? main "-security" : (main "-updates") in uris ? main "-updates" : main
             count = split(uris[from], list, " ")
             for (i = 1; i <= count; i++) if (!seen[list[i]]++) print list[i]
         }' <<<"$listed"

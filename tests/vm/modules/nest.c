@@ -19,6 +19,8 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
+#include "../../../module/kernel_has"
+
 #define MOST_PROBES 256
 /* One in so many of the timer's ticks and of the kprobes' hits has an effect. */
 #define TICKS_PER_NMI 4
@@ -104,8 +106,12 @@ static int cpu_comes(unsigned int cpu)
 {
 	struct hrtimer *t = this_cpu_ptr(&timer);
 
+#ifdef FKT_HAS_HRTIMER_SETUP
+	hrtimer_setup(t, on_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+#else
 	hrtimer_init(t, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	t->function = on_tick;
+#endif
 	hrtimer_start(t, ns_to_ktime(period_us * 1000ULL), HRTIMER_MODE_REL_PINNED_HARD);
 	return 0;
 }
