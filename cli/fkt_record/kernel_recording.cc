@@ -178,8 +178,9 @@ Result<Sections> KernelRecording::make_sections(const std::optional<User>& user,
     for (const std::string& remark : instruments_.setup()->remarks()) cli::warn(remark);
   }
   const auto symbols = FKT_TRY(reader.section({request_.system_map, request_.verbose}));
-  const Asked asked{request_.command, request_.words,      mask(),         request_.args,
-                    request_.filter,  request_.filter_pid, request_.clock, request_.pow_pages};
+  const RecordingFacts asked{request_.command, request_.words,    mask(),
+                             request_.args,    request_.filter,   request_.filter_pid,
+                             request_.clock,   request_.pow_pages};
   if (user_events_) {
     FKT_TRY(user_events_->write_head(asked, task_list_, user, workload));
   }

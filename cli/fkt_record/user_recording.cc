@@ -26,7 +26,7 @@ Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& req
 }
 
 Status UserRecording::write_head(const std::optional<User>& user, pid_t workload) {
-  const Asked asked{
+  const RecordingFacts asked{
       request_.command,      request_.words,    request_.mask, false, FKT_FILTER_NONE, 0,
       file_->clock_source(), request_.pow_pages};
   return file_->write_head(asked, TaskList::all(), user, workload);

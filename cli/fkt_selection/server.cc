@@ -39,9 +39,9 @@ bool same(std::string_view a, std::string_view b) {
 }
 
 // A stream that provides the given request and then ends.
-class Said : public httplib::Stream {
+class StringStream : public httplib::Stream {
  public:
-  explicit Said(std::string_view bytes) : left_(bytes) {}
+  explicit StringStream(std::string_view bytes) : left_(bytes) {}
   bool is_readable() const override { return !left_.empty(); }
   bool is_writable() const override { return true; }
   ssize_t read(char* to, std::size_t size) override {
@@ -155,7 +155,7 @@ void Server::stop() {
 }
 
 std::string Server::reply_to(std::string_view request) {
-  Said connection(request);
+  StringStream connection(request);
   running_->http.answer(connection);
   return connection.reply();
 }

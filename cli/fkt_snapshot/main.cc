@@ -15,16 +15,16 @@ namespace {
 
 using namespace fkt;
 
-struct Asked {
+struct SnapshotOptions {
   std::string file;
   bool force = false;
   std::uint64_t after_ns = 0;
   pid_t recorder = 0;  // pid; 0: the process that is recording now
 };
 
-Result<Asked> asked_of(const cli::Options& options) {
+Result<SnapshotOptions> read_options(const cli::Options& options) {
   if (options.arguments().empty()) return cli::usage("a FILE is needed (see --help)");
-  Asked asked{options.arguments().front(), options.has("force")};
+  SnapshotOptions asked{options.arguments().front(), options.has("force")};
   if (asked.file.empty()) return cli::usage("the FILE's name is empty");
   if (options.has("after")) {
     const Result<std::uint64_t> after = cli::parse_duration("--after", options.text("after"));
@@ -57,7 +57,7 @@ class NewFile {
 };
 
 // Asks the recorder for a snapshot. Returns its answer, a line like "FILE: 12,345 events of ...".
-Result<RecorderAnswer> ask(const Asked& asked) {
+Result<RecorderAnswer> ask(const SnapshotOptions& asked) {
   const auto connection = FKT_TRY(cli::connect_to(asked.recorder, kNoSnapshots));
   NewFile created(asked.file);
   const Result<UniqueFd> file = open_output_file(asked.file, replace_rule(false, asked.force));
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   list("force", "overwrite FILE if there is one");
   options.positional("FILE", 1);
   if (const auto status = options.parse(argc, argv)) return *status;
-  const Result<Asked> asked = asked_of(options);
+  const Result<SnapshotOptions> asked = read_options(options);
   if (!asked) return cli::fail(asked.error());
   const Result<RecorderAnswer> answer = ask(*asked);
   if (!answer) return cli::fail(answer.error());

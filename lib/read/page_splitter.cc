@@ -398,14 +398,14 @@ Page split_page(const Page& page, std::span<const std::uint64_t> words, std::uin
   return split;
 }
 
-Page PageSplitter::split(std::span<const Given> given, std::span<const std::uint32_t> late,
+Page PageSplitter::split(std::span<const StrayEnd> given, std::span<const std::uint32_t> late,
                          std::span<const std::uint32_t> ended, std::uint64_t place) {
   for (const std::uint32_t number : ended) items_[calls_[number].item].kind = Kind::moved;
   marks_.clear();
   marked_.clear();
   first_mark_.assign(items_.size() + 1, 0);
   mark_calls(late);
-  for (const Given& one : given) {
+  for (const StrayEnd& one : given) {
     const std::uint32_t item = one.is_end ? item_after_end(one.clock, items_.size())
                                           : item_after(one.clock, items_.size());
     const std::uint64_t clock = std::max(one.clock, end_before(item));

@@ -61,7 +61,7 @@ Page split_page(const Page& page, std::span<const std::uint64_t> words, std::uin
 class PageSplitter {
  public:
   // A begin or an end that goes into a page, and whose call has its event in another page.
-  struct Given {
+  struct StrayEnd {
     std::uint64_t clock = 0;  // ticks
     const MadeEvent* event = nullptr;
     bool is_end = false;
@@ -85,7 +85,7 @@ class PageSplitter {
   // place here. late: numbers of the calls of outside() whose begin is late, ascending; ended:
   // those whose end has a place elsewhere. place: the offset that the page's first word pretends to
   // have.
-  Page split(std::span<const Given> given, std::span<const std::uint32_t> late,
+  Page split(std::span<const StrayEnd> given, std::span<const std::uint32_t> late,
              std::span<const std::uint32_t> ended, std::uint64_t place);
 
  private:

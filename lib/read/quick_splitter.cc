@@ -21,7 +21,7 @@ constexpr std::size_t kMostMoves = 16;
 class QuickSplitter::Walker {
  public:
   // words, memory.ends: room for most_words() each.
-  Walker(const SplitRules& rules, const Page& page, std::span<const PageSplitter::Given> given,
+  Walker(const SplitRules& rules, const Page& page, std::span<const PageSplitter::StrayEnd> given,
          std::span<const std::uint32_t> late, std::span<const std::uint32_t> ended, Memory& memory,
          std::uint64_t* words)
       : rules_(rules),
@@ -41,11 +41,11 @@ class QuickSplitter::Walker {
     runs_.push_back({0, pid_});
   }
 
-  static std::size_t most_words(const Page& page, std::span<const PageSplitter::Given> given) {
+  static std::size_t most_words(const Page& page, std::span<const PageSplitter::StrayEnd> given) {
     // A call's begin and end have as many words as its event, or less, and each of them may need a
     // TIME word. So may what comes after a PID or TIME word of the page, instead of that word.
     std::size_t words = 4 * page.words.size() + 2;
-    for (const PageSplitter::Given& one : given) words += 3 + one.event->words.size();
+    for (const PageSplitter::StrayEnd& one : given) words += 3 + one.event->words.size();
     return words;
   }
 
@@ -107,7 +107,7 @@ class QuickSplitter::Walker {
  private:
   void give_up() { given_up_ = true; }
   std::size_t given_left() const { return given_.size() - given_put_; }
-  const PageSplitter::Given& next_given() const { return given_[given_left() - 1]; }
+  const PageSplitter::StrayEnd& next_given() const { return given_[given_left() - 1]; }
   // The next item is looked at if it is at `next_` or later (ticks): if a begin or an end of
   // another page's call goes before it, or a PID or TIME word.
   void set_next() {
@@ -149,7 +149,7 @@ class QuickSplitter::Walker {
     set_next();
   }
   void put_given() {
-    const PageSplitter::Given& one = next_given();
+    const PageSplitter::StrayEnd& one = next_given();
     given_put_++;
     // An end at the time of an item, and two at one time, have rules of their own.
     const bool next_too = given_left() > 0 && next_given().clock <= one.clock;
@@ -184,7 +184,7 @@ class QuickSplitter::Walker {
 
   const SplitRules& rules_;
   const Page& page_;
-  std::span<const PageSplitter::Given> given_;
+  std::span<const PageSplitter::StrayEnd> given_;
   std::span<const std::uint32_t> late_, ended_;
   // words_: the words of the split page that have been written. ends_: for each of them, when the
   // event that the word belongs to ends (ticks); of a begin and an end that were written together,
@@ -314,7 +314,7 @@ inline void QuickSplitter::Walker::call(const ToldCall& call, const Event& event
 }
 
 std::optional<Page> QuickSplitter::split(const Page& page,
-                                         std::span<const PageSplitter::Given> given,
+                                         std::span<const PageSplitter::StrayEnd> given,
                                          std::span<const std::uint32_t> late,
                                          std::span<const std::uint32_t> ended,
                                          std::uint64_t place) {

@@ -21,7 +21,7 @@ class QuickSplitter {
   // Returns the split page: its events are those that PageSplitter::split() returns for the same
   // arguments. Returns nullopt for a page that only PageSplitter can split. Equal arguments give
   // equal words, so the position of a word stays valid when the page is split again.
-  std::optional<Page> split(const Page& page, std::span<const PageSplitter::Given> given,
+  std::optional<Page> split(const Page& page, std::span<const PageSplitter::StrayEnd> given,
                             std::span<const std::uint32_t> late,
                             std::span<const std::uint32_t> ended, std::uint64_t place);
 

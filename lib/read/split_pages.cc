@@ -355,7 +355,7 @@ Result<Page> SplitPages::page(std::uint32_t number) const {
   Page found;
   if (cache_->find(number, found)) return found;
   auto page = FKT_TRY(data_.source->page(data_.pages[number].offset));
-  std::vector<PageSplitter::Given> moved;
+  std::vector<PageSplitter::StrayEnd> moved;
   std::span<const std::uint32_t> late, ended;
   if (const auto given = given_.find(number); given != given_.end()) {
     for (const Moved& one : given->second.moved) {

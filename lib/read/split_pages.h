@@ -48,7 +48,7 @@ class SplitPages {
     std::uint32_t from = kNowhere;  // page of the event; kNowhere: not in the file
   };
   // The arguments of the splitter for a page:
-  struct Given {
+  struct PageInput {
     std::vector<Moved> moved;                // in the order in which they go into the page
     std::vector<std::uint32_t> late, ended;  // PageSplitter::split()
   };
@@ -80,7 +80,7 @@ class SplitPages {
   TraceData& data_;
   std::vector<Wanted> wanted_;
   std::vector<std::uint32_t> next_on_cpu_;  // by page; kNowhere: none
-  std::unordered_map<std::uint32_t, Given> given_;
+  std::unordered_map<std::uint32_t, PageInput> given_;
   std::vector<std::uint64_t> places_;  // by page: as in PageSplitter::split()
   class Cache;
   std::unique_ptr<Cache> cache_;

@@ -23,7 +23,7 @@ const char* suffix(CallSetup::Form form) {
 
 // Returns whether the function can have this instrument besides those that it has.
 bool CallSetup::may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form form,
-                        const Of& of) {
+                        const InstrumentId& of) {
   const bool asks_early =
       form != Form::entry && plan.programs[taken.programs].entry.program().insns != 0;
   const auto [place, is_first] = known_.try_emplace(taken.address);
@@ -38,7 +38,7 @@ bool CallSetup::may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form
   return true;
 }
 
-CallSetup::Added CallSetup::add(CallPlan plan, Form form, const Of& of, Numbers& numbers,
+CallSetup::Added CallSetup::add(CallPlan plan, Form form, const InstrumentId& of, Numbers& numbers,
                                 const std::optional<AsyncPart>& async) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {

@@ -34,7 +34,7 @@ class CallSetup {
   enum class Form : std::uint8_t { call, entry, exit };
 
   // An instrument's number among all of the recording, and its layer.
-  struct Of {
+  struct InstrumentId {
     std::uint16_t instrument = 0;
     fkt_layer layer = FKT_L_INSTRUMENTS;
     // A trigger: it may be on a function that another instrument has, and its hits, which follow
@@ -45,7 +45,7 @@ class CallSetup {
   // Adds the functions that no earlier instrument has. A trigger is also added to functions that
   // have an instrument, and an instrument to functions that have only triggers, unless one of the
   // two uses values that are known only at the entry of a call. numbers: of the recording.
-  Added add(CallPlan plan, Form form, const Of& of, Numbers& numbers,
+  Added add(CallPlan plan, Form form, const InstrumentId& of, Numbers& numbers,
             const std::optional<AsyncPart>& async);
   // Called once, after the last add(). threads: upper bound of thread numbers, exclusive. keep: the
   // rule of --keep-children; nothing: there is none. Error (usage): there are too many functions.
@@ -77,7 +77,8 @@ class CallSetup {
     void add(const CallLimits& limits);
   };
   void set_keep(const KeepChildren& keep);
-  bool may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form form, const Of& of);
+  bool may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form form,
+               const InstrumentId& of);
   void mark_more();
 
   std::vector<fkt_called> functions_;

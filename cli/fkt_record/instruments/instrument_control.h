@@ -31,7 +31,7 @@ class InstrumentControl {
     double ticks_per_second;
     bool is_flight;  // instruments may take snapshots
     std::optional<KeepChildren> keep;
-    bool with_self;  // InstrumentSetup::Asked
+    bool with_self;  // InstrumentSetup::InstrumentRequest
   };
 
   // device: of the recording; it and what the rules refer to must outlive this object. defined:

@@ -39,7 +39,7 @@ std::vector<InstrumentSetup::Part::Reason> left_out(std::vector<LeftOut> list) {
 }
 
 // Adds the flags that instruments set.
-Status add_flags(FlagNames& flags, const InstrumentSetup::Asked& asked) {
+Status add_flags(FlagNames& flags, const InstrumentSetup::InstrumentRequest& asked) {
   for (const Instrument& instrument : asked.instruments) {
     const Status added = flags.add(instrument.action);
     if (!added) return unsupported(instrument, added.error().message);
@@ -80,7 +80,7 @@ class InstrumentSetup::Maker {
     numbering_.begin();
   }
 
-  Status read_kernel(const Asked& asked) {
+  Status read_kernel(const InstrumentRequest& asked) {
     keep_ = asked.keep;
     with_self_ = asked.with_self;
     FKT_TRY(add_flags(flags_, asked));
@@ -129,7 +129,8 @@ class InstrumentSetup::Maker {
   }
 
   // Returns whether an error to add the instrument means that its module has gone, and notes it.
-  bool may_be_gone(const Asked& asked, const Instrument& instrument, const Error& error) {
+  bool may_be_gone(const InstrumentRequest& asked, const Instrument& instrument,
+                   const Error& error) {
     if (error.code != ErrorCode::usage ||
         std::ranges::find(asked.before, instrument.text, &Instrument::text) == asked.before.end()) {
       return false;
@@ -239,7 +240,7 @@ class InstrumentSetup::Maker {
     return Done{};
   }
 
-  static bool asks_for_functions(const Asked& asked) {
+  static bool asks_for_functions(const InstrumentRequest& asked) {
     return std::ranges::any_of(asked.instruments, is_on_functions) ||
            std::ranges::any_of(asked.layers, [](const LayerFile& file) {
              return std::ranges::any_of(file.lines, [](const LayerLine& line) {
@@ -315,7 +316,7 @@ class InstrumentSetup::Maker {
     }
     FKT_TRY(shape(instrument, plan->programs.front().measured, part));
     CallSetup& setup = form == CallSetup::Form::entry ? made_.entries_ : made_.calls_;
-    const CallSetup::Of of{next(), layer, is_trigger(instrument)};
+    const CallSetup::InstrumentId of{next(), layer, is_trigger(instrument)};
     const CallSetup::Added added =
         setup.add(std::move(*plan), form, of, numbering_.functions, instrument.async);
     if (added.functions == 0) {
@@ -496,8 +497,8 @@ class InstrumentSetup::Maker {
   const double ticks_per_second_;
   Numbering& numbering_;
   FlagNames& flags_;                  // of all instruments
-  std::optional<KeepChildren> keep_;  // Asked.keep
-  bool with_self_ = false;            // Asked.with_self
+  std::optional<KeepChildren> keep_;  // InstrumentRequest.keep
+  bool with_self_ = false;            // InstrumentRequest.with_self
   std::optional<KernelTypes> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;
@@ -505,7 +506,7 @@ class InstrumentSetup::Maker {
   InstrumentSetup made_;
 };
 
-Result<InstrumentSetup> InstrumentSetup::make(const Asked& asked, const Device& device,
+Result<InstrumentSetup> InstrumentSetup::make(const InstrumentRequest& asked, const Device& device,
                                               SymbolReader& symbols, double ticks_per_second,
                                               Numbering& numbering, const InstrumentSetup* before) {
   Maker maker(device, symbols, ticks_per_second, numbering);

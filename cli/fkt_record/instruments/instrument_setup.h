@@ -54,7 +54,7 @@ class InstrumentSetup {
   };
 
   // The wanted instruments: those of -i, and those in lists of layers.
-  struct Asked {
+  struct InstrumentRequest {
     std::span<const Instrument> instruments;
     std::span<const LayerFile> layers;
     // Instruments that the recording has. If one of `instruments` is among them and its module was
@@ -76,7 +76,7 @@ class InstrumentSetup {
   // instruments keep their numbers; nullptr: there is none. Precondition: check_instrument() has
   // accepted each. Error (usage): an instrument of -i has no place; (io): the kernel's lists cannot
   // be read.
-  static Result<InstrumentSetup> make(const Asked& asked, const Device& device,
+  static Result<InstrumentSetup> make(const InstrumentRequest& asked, const Device& device,
                                       SymbolReader& symbols, double ticks_per_second,
                                       Numbering& numbering, const InstrumentSetup* before);
 
@@ -95,7 +95,8 @@ class InstrumentSetup {
   // Returns messages about the lists of layers: a line for each list with the places that this
   // kernel lacks, and a line for each wrong value.
   std::span<const std::string> remarks() const { return remarks_; }
-  // Returns the instruments of Asked.before that have lost their places, with the reasons.
+  // Returns the instruments of InstrumentRequest.before that have lost their places, with the
+  // reasons.
   std::span<const Part::Reason> gone() const { return gone_; }
   // Returns the layers that are recorded from the start because of -i: a bit each.
   std::uint64_t layers() const { return layers_; }

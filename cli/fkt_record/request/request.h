@@ -47,7 +47,7 @@ struct Request {
   std::optional<std::uint64_t> duration_ns;
   // The rule of --keep-children; nothing: there is none.
   std::optional<KeepChildren> keep_children;
-  bool with_self = false;                   // InstrumentSetup::Asked
+  bool with_self = false;                   // InstrumentSetup::InstrumentRequest
   std::optional<std::uint64_t> most_calls;  // recorded by instruments, at which it ends
   // Time since the machine's start (CLOCK_MONOTONIC) before which nothing begins.
   std::optional<std::chrono::nanoseconds> begins_at;

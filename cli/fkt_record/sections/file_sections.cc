@@ -33,7 +33,7 @@ const char* filter_name(fkt_filter filter) {
 }
 
 std::string command_json(const Beginning& b) {
-  const Asked& a = b.asked;
+  const RecordingFacts& a = b.asked;
   std::error_code ignored;
   return json_object(
       "args", a.args, "command", a.command, "cwd", std::filesystem::current_path(ignored).string(),

@@ -23,7 +23,7 @@
 namespace fkt::record {
 
 // The user's request, as the file describes it.
-struct Asked {
+struct RecordingFacts {
   const std::vector<std::string>& command;  // the workload's; empty: none
   const std::vector<std::string>& options;  // fkt_record's
   std::uint64_t mask = 0;
@@ -35,7 +35,7 @@ struct Asked {
 };
 
 struct Beginning {
-  Asked asked;
+  RecordingFacts asked;
   const fkt_status& status;
   std::function<Result<fkt_clocks>()> clocks;  // reads them
   const TaskList& tasks;

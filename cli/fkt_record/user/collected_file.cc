@@ -41,7 +41,7 @@ fkt_status CollectedFile::status_before() const {
   return status;
 }
 
-Status CollectedFile::write_head(const Asked& asked, const TaskList& tasks,
+Status CollectedFile::write_head(const RecordingFacts& asked, const TaskList& tasks,
                                  const std::optional<User>& user, pid_t workload) {
   const auto none = FKT_TRY(no_symbols());
   const fkt_status status = status_before();

@@ -37,8 +37,8 @@ class CollectedFile {
   fkt_clock_source clock_source() const { return clock_.source(); }
 
   // workload: its pid; 0: none.
-  Status write_head(const Asked& asked, const TaskList& tasks, const std::optional<User>& user,
-                    pid_t workload);
+  Status write_head(const RecordingFacts& asked, const TaskList& tasks,
+                    const std::optional<User>& user, pid_t workload);
   // Collects from start.clock on.
   Status start(const fkt_clocks& start);
   // Readable when nothing more can be written to the output.

@@ -70,9 +70,9 @@ Result<std::unique_ptr<UserEvents>> UserEvents::prepare(CollectedFile::Plan plan
   return std::unique_ptr<UserEvents>(new UserEvents(std::move(file)));
 }
 
-Status UserEvents::write_head(const Asked& asked, const TaskList& tasks,
+Status UserEvents::write_head(const RecordingFacts& asked, const TaskList& tasks,
                               const std::optional<User>& user, pid_t workload) {
-  Asked of_programs = asked;
+  RecordingFacts of_programs = asked;
   of_programs.mask = kOfPrograms;
   return file_->write_head(of_programs, tasks, user, workload);
 }

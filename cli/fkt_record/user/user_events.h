@@ -29,8 +29,8 @@ class UserEvents {
   // Returns the variable for the workload's environment: "FKT_USER=...".
   std::string variable() const { return file_->variable(); }
   // Same as CollectedFile::write_head().
-  Status write_head(const Asked& asked, const TaskList& tasks, const std::optional<User>& user,
-                    pid_t workload);
+  Status write_head(const RecordingFacts& asked, const TaskList& tasks,
+                    const std::optional<User>& user, pid_t workload);
   // Called when the recording of the kernel's events has begun. start_clock: when (ticks).
   Status start(std::uint64_t start_clock);
   // Called when the kernel's events have ended.

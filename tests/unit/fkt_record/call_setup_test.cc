@@ -14,10 +14,10 @@ using namespace fkt::record;
 
 namespace {
 
-CallSetup::Of that_triggers(std::uint16_t instrument) {
+CallSetup::InstrumentId that_triggers(std::uint16_t instrument) {
   return {instrument, FKT_L_INSTRUMENTS, true};
 }
-CallSetup::Of that_records(std::uint16_t instrument) {
+CallSetup::InstrumentId that_records(std::uint16_t instrument) {
   return {instrument, FKT_L_INSTRUMENTS, false};
 }
 
@@ -39,7 +39,7 @@ struct CallsOrEntries {
   Numbers numbers{"function", 100};
 
   // Returns how many functions it gets.
-  std::size_t add(CallPlan plan, const CallSetup::Of& of,
+  std::size_t add(CallPlan plan, const CallSetup::InstrumentId& of,
                   CallSetup::Form form = CallSetup::Form::call) {
     return setup.add(std::move(plan), form, of, numbers, std::nullopt).functions;
   }

@@ -49,7 +49,7 @@ TraceBuilder recording(Where where) {
 }
 
 // What all engines say of a recording, without the events that define.
-struct Said {
+struct EngineResults {
   std::string lines, sums, sums_of_scan;
   std::vector<std::string> notes;
 };
@@ -63,8 +63,8 @@ std::string without_defines(const std::string& dump) {
   return kept;
 }
 
-Said said(const Bytes& file) {
-  Said said;
+EngineResults said(const Bytes& file) {
+  EngineResults said;
   said.lines = without_defines(Analyzed(file).dump());
   const Trace trace = opened(file);
   for (const bool fast : {false, true}) {
@@ -87,7 +87,7 @@ const std::string& expected_lines() {
 }
 
 void check(const Bytes& file) {
-  const Said found = said(file);
+  const EngineResults found = said(file);
   CHECK(found.lines == expected_lines());
   CHECK(found.sums == found.sums_of_scan);
 }
@@ -201,7 +201,7 @@ TEST_CASE("definitions that make no sense, or contradict others, are left out an
     const Bytes file =
         recording(Where::stream).section(FKT_SEC_DEFINITIONS_END, kAll + line).finish();
     check(file);
-    const Said found = said(file);
+    const EngineResults found = said(file);
     REQUIRE(found.notes.size() == 1);
     CHECK(found.notes[0] == "definition 5 of the recording makes no sense");
   }

@@ -13,7 +13,7 @@ using namespace fkt::test;
 
 namespace {
 
-using Given = PageSplitter::Given;
+using StrayEnd = PageSplitter::StrayEnd;
 
 auto events_of(const Page& page, const WordTable& table) {
   using Fields = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t,
@@ -83,20 +83,20 @@ void cut(RawPages& raw) {
 
 // What the pages tell each other, as lib/read/split_pages.cc finds it but without a look at CPUs:
 // each begin and end that has no place in its own page goes into the first page that has one.
-struct Told {
+struct RemadeFile {
   struct Page {
-    std::vector<Given> given;
+    std::vector<StrayEnd> given;
     std::vector<std::uint32_t> late, ended;
   };
 
-  explicit Told(const RawPages& raw) : pages(raw.pages.size()) {
+  explicit RemadeFile(const RawPages& raw) : pages(raw.pages.size()) {
     PageSplitter splitter(raw.rules), other(raw.rules);
     for (std::size_t number = 0; number < raw.pages.size(); number++) {
       splitter.read(raw.pages[number]);
       for (const OutsideCall& call : splitter.outside()) give(raw, number, call, other);
     }
     for (Page& page : pages) {
-      std::ranges::stable_sort(page.given, std::ranges::greater{}, &Given::clock);
+      std::ranges::stable_sort(page.given, std::ranges::greater{}, &StrayEnd::clock);
     }
   }
 
@@ -127,7 +127,7 @@ struct Count {
   unsigned quick = 0, given_up = 0, with_given = 0;
 };
 
-void check_pages(const RawPages& raw, const Told& told, Count& count) {
+void check_pages(const RawPages& raw, const RemadeFile& told, Count& count) {
   PageSplitter splitter(raw.rules);
   QuickSplitter quick(raw.rules);
   const WordTable table(raw.catalogue);
@@ -152,9 +152,9 @@ void check_pages(const RawPages& raw, const Told& told, Count& count) {
 TEST_CASE("pages that are split while they are walked through once") {
   Count count;
   each_call_recording(40, [&](RawPages& raw) {
-    check_pages(raw, Told(raw), count);
+    check_pages(raw, RemadeFile(raw), count);
     cut(raw);
-    check_pages(raw, Told(raw), count);
+    check_pages(raw, RemadeFile(raw), count);
   });
   CAPTURE(count.quick, count.with_given, count.given_up);
   CHECK(count.quick > 500);
@@ -182,10 +182,10 @@ class RandomPage {
       if (below(8) == 0) (call.is_end ? ended_ : late_).push_back(call.call);
     }
     for (unsigned i = below(4); i > 0; i--) give(rules);
-    std::ranges::stable_sort(given_, std::ranges::greater{}, &Given::clock);
+    std::ranges::stable_sort(given_, std::ranges::greater{}, &StrayEnd::clock);
   }
   const Page& page() const { return page_; }
-  std::span<const Given> given() const { return given_; }
+  std::span<const StrayEnd> given() const { return given_; }
   std::span<const std::uint32_t> late() const { return late_; }
   std::span<const std::uint32_t> ended() const { return ended_; }
 
@@ -252,7 +252,7 @@ class RandomPage {
   Page page_;
   std::vector<std::uint32_t> late_, ended_;
   std::deque<MadeEvent> events_;
-  std::vector<Given> given_;
+  std::vector<StrayEnd> given_;
 };
 
 }  // namespace
@@ -290,7 +290,7 @@ TEST_CASE("damaged pages that are split while they are walked through once") {
   REQUIRE(trace);
   RawPages raw(*trace, recording.catalogue());
   cut(raw);
-  const Told told(raw);
+  const RemadeFile told(raw);
   Count count;
   std::mt19937 random(7);
   for (unsigned i = 0; i < 40; i++) {

@@ -69,7 +69,7 @@ TaskState state_of(Doing doing) {
 }
 
 // Results of one engine, by names, so that two engines can be compared.
-struct Said {
+struct EngineResults {
   std::map<std::string, Sum> spans;     // complete ones, by name
   std::map<TaskIndex, History> states;  // of tasks that are not idle
   std::map<TaskIndex, std::uint64_t> running;
@@ -110,7 +110,7 @@ void check_same(const std::string& what, const std::string& expected, const std:
 
 class Sink : public StateObserver {
  public:
-  Sink(const Timeline& timeline, Said& said) : timeline_(timeline), said_(said) {}
+  Sink(const Timeline& timeline, EngineResults& said) : timeline_(timeline), said_(said) {}
   void slice(const Slice& slice) override {
     if (slice.kind == SliceKind::state && !timeline_.tasks()[slice.task].idle) {
       append(said_.states[slice.task], {slice.from, slice.to, static_cast<TaskState>(slice.value)});
@@ -129,7 +129,7 @@ class Sink : public StateObserver {
 
  private:
   const Timeline& timeline_;
-  Said& said_;
+  EngineResults& said_;
 };
 
 std::map<std::string, Sum> complete_spans(const Analysis& analysis) {
@@ -152,7 +152,7 @@ std::uint64_t ran(const CpuStateTimes& times) {
 
 // Checks that the critical path of each task covers what is known of it without gaps, and that in
 // each step the task is in the state its history says.
-void check_paths(const TaskActivity& states, const Analysis& analysis, const Said& said) {
+void check_paths(const TaskActivity& states, const Analysis& analysis, const EngineResults& said) {
   for (const auto& [task, history] : said.states) {
     const std::vector<PathStep> path =
         critical_path(states, analysis.tasks(), task, analysis.begin(), analysis.end());
@@ -186,7 +186,7 @@ void check_paths(const TaskActivity& states, const Analysis& analysis, const Sai
 
 // at_once: a thread may run on two CPUs at the same time; then its time is counted once here and
 // twice in the CPUs' sum.
-Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
+EngineResults by_statistics(const Trace& trace, bool at_once, std::string& everything) {
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
   TaskActivity states(analysis);
@@ -196,7 +196,7 @@ Said by_statistics(const Trace& trace, bool at_once, std::string& everything) {
   analysis.finish(true, recording_end(trace));
   states.finish(analysis.end());
   everything = everything_said(trace, analysis);
-  Said said;
+  EngineResults said;
   said.spans = complete_spans(analysis);
   for (TaskIndex task = 0; task < states.stats().size(); task++) {
     if (analysis.tasks()[task].idle) continue;
@@ -290,15 +290,15 @@ void check_views(const Trace& trace, bool at_once) {
 }
 
 // Checks that all engines agree, and returns the common result.
-Said check_all(const Bytes& file, bool at_once = false) {
+EngineResults check_all(const Bytes& file, bool at_once = false) {
   const Trace trace = opened(file);
   std::string everything;
-  Said said = by_statistics(trace, at_once, everything);
+  EngineResults said = by_statistics(trace, at_once, everything);
   check_scan(file, everything);
   check_views(trace, at_once);
   Timeline timeline(trace);
   PassControl control;
-  Said whole, again;
+  EngineResults whole, again;
   Sink sink(timeline, whole), second(timeline, again);
   timeline.read(control, &sink);
   timeline.follow(timeline.begin(), timeline.end(), second);
@@ -494,9 +494,9 @@ TEST_CASE(
   for (unsigned seed = 0; seed < recordings(); seed++) {
     INFO("seed " << seed);
     const unsigned cpus = 1 + seed % 5;
-    const Said truth =
+    const EngineResults truth =
         check_all(RandomRecording(seed, cpus, 1500, RandomRecording::Kind::lossless).finish());
-    const Said told =
+    const EngineResults told =
         check_all(RandomRecording(seed, cpus, 1500, RandomRecording::Kind::gaps).finish());
     complete += told.each.size();
     of_all += truth.each.size();
