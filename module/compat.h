@@ -37,7 +37,7 @@
 #include <asm/ibt.h>
 #include <asm/preempt.h>
 #include <asm/unistd.h>
-#if __has_include(<trace/events/exceptions.h>)
+#if __has_include("trace/events/exceptions.h")
 #include <trace/events/exceptions.h>
 #else
 #include <asm/trace/exceptions.h>
@@ -85,9 +85,9 @@ typedef u64 fkt_clone_flags;
 typedef unsigned long fkt_clone_flags;
 #endif
 #ifdef FKT_HAS_GROUP_DEAD
-#define FKT_GROUP_DEAD , bool group_dead
+#define FKT_EXIT_ARGUMENTS struct task_struct *task, bool group_dead
 #else
-#define FKT_GROUP_DEAD
+#define FKT_EXIT_ARGUMENTS struct task_struct *task
 #endif
 #ifdef FKT_HAS_MCE_HW_ERR
 typedef struct mce_hw_err fkt_mce_record;
@@ -110,8 +110,8 @@ static inline bool fkt_is_endbr(u32 first)
 }
 
 /*
- * Whether other processes of its user may trace the task, as ptrace(2) tests it. For the current task in any context; for
- * another one under rcu_read_lock() and task_lock(). Without memory of its own, a task has nothing to hide.
+ * Whether other processes of its user may trace the task, as ptrace(2) tests it. For the current task in any context;
+ * for another one under rcu_read_lock() and task_lock(). Without memory of its own, a task has nothing to hide.
  */
 static inline bool fkt_is_dumpable(const struct task_struct *task)
 {
@@ -328,11 +328,11 @@ typedef int (*fkt_symbol_fn)(void *data, const char *name, FKT_SYMBOL_MODULE uns
 
 struct uprobe;
 
-/* The last parameter of a consumer's handlers: what a return's handler is to get from that of the entry, since 6.13. */
+/* Parameters of a consumer's handlers; since 6.13 with a word that the return's gets from the entry's. */
 #ifdef FKT_HAS_UPROBE_DATA
-#define FKT_UPROBE_DATA , __u64 *data
+#define FKT_UPROBE_REGS struct pt_regs *regs, __u64 *data
 #else
-#define FKT_UPROBE_DATA
+#define FKT_UPROBE_REGS struct pt_regs *regs
 #endif
 
 /*

@@ -151,7 +151,7 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 	fkt_filter_leave();
 }
 
-static void probe_exit(void *data, struct task_struct *task FKT_GROUP_DEAD)
+static void probe_exit(void *data, FKT_EXIT_ARGUMENTS)
 {
 	FKT_TRACEPOINT_PROBE();
 	u64 word = two(task->pid, task->tgid);

@@ -313,7 +313,7 @@ bool fkt_user_calls_hid(void)
 
 /* ---- threads that exit ---- */
 
-static void probe_exit(void *data, struct task_struct *task FKT_GROUP_DEAD)
+static void probe_exit(void *data, FKT_EXIT_ARGUMENTS)
 {
 	FKT_TRACEPOINT_PROBE();
 	struct thread *thread = find_thread();

@@ -161,7 +161,7 @@ static const struct fkt_user_probe *probe_of(const struct uprobe_consumer *consu
 }
 
 /* Handler of places whose event is that the instruction is reached. */
-int fkt_user_reached(struct uprobe_consumer *consumer, struct pt_regs *regs FKT_UPROBE_DATA)
+int fkt_user_reached(struct uprobe_consumer *consumer, FKT_UPROBE_REGS)
 {
 	return handle(&(struct called){ .probe = probe_of(consumer), .regs = regs }, reach);
 }
@@ -237,7 +237,7 @@ static bool enter(const struct called *called, bool is_last)
 }
 
 /* Called at the first instruction of a function whose return needs data of the entry. */
-int fkt_user_entered(struct uprobe_consumer *consumer, struct pt_regs *regs FKT_UPROBE_DATA)
+int fkt_user_entered(struct uprobe_consumer *consumer, FKT_UPROBE_REGS)
 {
 	const struct called called = { .probe = probe_of(consumer), .regs = regs };
 	bool is_on;
@@ -370,7 +370,7 @@ static bool leave(const struct called *called, bool is_last)
 }
 
 /* The function has returned; regs are those of its caller. */
-int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, struct pt_regs *regs FKT_UPROBE_DATA)
+int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, FKT_UPROBE_REGS)
 {
 	const struct called called = {
 		.probe = probe_of(consumer), .regs = regs, .function = function, .now = fkt_clock(),

@@ -50,8 +50,8 @@ static inline const struct fkt_user_slot *fkt_user_slot_of(u64 probe)
 }
 
 /* Handlers of the consumer. */
-int fkt_user_reached(struct uprobe_consumer *consumer, struct pt_regs *regs FKT_UPROBE_DATA);
-int fkt_user_entered(struct uprobe_consumer *consumer, struct pt_regs *regs FKT_UPROBE_DATA);
-int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, struct pt_regs *regs FKT_UPROBE_DATA);
+int fkt_user_reached(struct uprobe_consumer *consumer, FKT_UPROBE_REGS);
+int fkt_user_entered(struct uprobe_consumer *consumer, FKT_UPROBE_REGS);
+int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, FKT_UPROBE_REGS);
 
 #endif /* FKT_USER_PROBE_H */

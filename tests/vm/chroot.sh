@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Directories with the compiler and the headers of another Debian suite, in which modules for its kernels are built: their
-# headers' programs and options are those suites'. Made of packages that are unpacked and not installed, used through
-# chroot(2) in a user namespace: neither root nor a change of the machine is needed. Needs tests/vm/apt.sh.
+# Directories with the compiler and the headers of another Debian suite, in which modules for its kernels are built:
+# programs and options of the headers are those of their suite. Made of packages that are unpacked and not installed, used
+# through chroot(2) in a user namespace: neither root nor a change of the machine is needed. Needs tests/vm/apt.sh.
 # shellcheck disable=SC2154  # state: the caller sets it
 
 # What every package takes for granted, and what kbuild calls.
