@@ -481,11 +481,13 @@ class CallCompiler {
     field.first_word = first_word;
     field.words = words;
     const Type type = names_.btf().type(fetch.type);
-    field.kind = fetch.is_text                                 ? RecordedField::Kind::text
-                 : type.kind == TypeKind::pointer              ? RecordedField::Kind::address
-                 : place_ == CallNames::PlaceKind::instruction ? RecordedField::Kind::hexadecimal
-                 : fetch.is_signed                             ? RecordedField::Kind::signed_number
-                                                               : RecordedField::Kind::number;
+    const bool is_register =
+        place_ == CallNames::PlaceKind::instruction && fetch.from != FKT_FROM_CONTEXT;
+    field.kind = fetch.is_text                    ? RecordedField::Kind::text
+                 : type.kind == TypeKind::pointer ? RecordedField::Kind::address
+                 : is_register                    ? RecordedField::Kind::hexadecimal
+                 : fetch.is_signed                ? RecordedField::Kind::signed_number
+                                                  : RecordedField::Kind::number;
     return field;
   }
 

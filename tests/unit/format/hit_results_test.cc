@@ -104,7 +104,7 @@ TEST_CASE("the report says how many calls were of functions that others trace, t
   REQUIRE(trace);
   REQUIRE(trace->info().hits);
   CHECK(report_of(*trace->info().hits) ==
-        "\n1,234 calls of functions that others trace by ftrace, too: what these tracers call "
+        "\n1234 calls of functions that others trace by ftrace, too: what these tracers call "
         "themselves is not seen\n");
 }
 

@@ -89,7 +89,11 @@ TEST_CASE("a program reads registers and what they point to") {
 }
 
 TEST_CASE("at an instruction, properties of every hit are values") {
-  CHECK(instruction_refusal("at:vfs_read+4(stack_left, cpu, regs.sp)") == "made");
+  const Result<InstructionPlan> made = planned_code("at:vfs_read+4(stack_left, regs.sp)");
+  REQUIRE(made);
+  REQUIRE(made->program.fields.size() == 2);
+  CHECK(made->program.fields[0].kind == RecordedField::Kind::number);
+  CHECK(made->program.fields[1].kind == RecordedField::Kind::hexadecimal);
 }
 
 TEST_CASE("what an instruction does not have is refused") {

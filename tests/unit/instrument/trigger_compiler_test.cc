@@ -19,30 +19,30 @@ constexpr std::uint64_t kAll = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
 constexpr std::uint32_t kRead = FKT_P_SYSCALL + 0, kFsync = FKT_P_SYSCALL + 74;
 constexpr std::uint32_t kFork32 = FKT_P_SYSCALL32 + 2;
 
-Result<Trigger> made(const std::string& text, std::uint64_t mask = kAll) {
+Result<Trigger> triggered(const std::string& text, std::uint64_t mask = kAll) {
   const Result<Expression> expression = Expression::parse(text);
   if (!expression) return expression.error();
   return compile_trigger(*expression, {.mask = mask, .ticks_per_second = 2e9, .tids = 32768});
 }
 
 Trigger when(const std::string& text) {
-  Result<Trigger> result = made(text);
+  Result<Trigger> result = triggered(text);
   if (!result) throw std::runtime_error(text + ": " + result.error().message);
   return std::move(*result);
 }
 
-std::string refusal(const std::string& text, std::uint64_t mask = kAll) {
-  const Result<Trigger> result = made(text, mask);
+std::string trigger_refusal(const std::string& text, std::uint64_t mask = kAll) {
+  const Result<Trigger> result = triggered(text, mask);
   return result ? "made" : result.error().message;
 }
 
-using Hit = std::array<__u64, FKT_TRIGGER_WORDS>;
+using TriggerWords = std::array<__u64, FKT_TRIGGER_WORDS>;
 
-Hit call(std::uint32_t id, std::uint64_t duration, std::int64_t ret = 0) {
+TriggerWords call(std::uint32_t id, std::uint64_t duration, std::int64_t ret = 0) {
   return {id, 1, 77, reinterpret_cast<std::uintptr_t>("writer"), duration, static_cast<__u64>(ret)};
 }
 
-Hit event(std::uint32_t id) {
+TriggerWords event(std::uint32_t id) {
   return call(id, FKT_TRIGGER_UNKNOWN);
 }
 
@@ -52,7 +52,7 @@ int read_memory(void* to, __u64 address, __u32 bytes) {
 }
 
 // Evaluates like the module: only for watched events.
-bool fires(const std::string& text, const Hit& hit) {
+bool trigger_fires(const std::string& text, const TriggerWords& hit) {
   const Trigger trigger = when(text);
   fkt_emitted nothing{};
   return fkt_trigger_watches(&trigger.head, static_cast<__u32>(hit[FKT_TRIGGER_ID])) &&
@@ -69,32 +69,32 @@ bool watches(const std::string& text, std::uint32_t id) {
 
 TEST_CASE("a slow call fires, whatever stands around it") {
   const std::string slow = R"(name == "sys_fsync" && duration > 50ms)";
-  CHECK(fires(slow, call(kFsync, 100'000'001)));
-  CHECK_FALSE(fires(slow, call(kFsync, 100'000'000)));
-  CHECK_FALSE(fires(slow, call(kRead, 200'000'000)));
-  CHECK_FALSE(fires(slow, call(kFsync, FKT_TRIGGER_UNKNOWN)));
-  CHECK(fires("duration >= 12000cycles", call(kRead, 12000)));
-  CHECK(fires(R"(name ~ "sys*_fork")", call(kFork32, 1)));
-  CHECK(fires(R"(!(name == "sys_read") && duration > 1us)", call(kFsync, 3000)));
-  CHECK_FALSE(fires(R"(!(name == "sys_read") && duration > 1us)", call(kRead, 3000)));
+  CHECK(trigger_fires(slow, call(kFsync, 100'000'001)));
+  CHECK_FALSE(trigger_fires(slow, call(kFsync, 100'000'000)));
+  CHECK_FALSE(trigger_fires(slow, call(kRead, 200'000'000)));
+  CHECK_FALSE(trigger_fires(slow, call(kFsync, FKT_TRIGGER_UNKNOWN)));
+  CHECK(trigger_fires("duration >= 12000cycles", call(kRead, 12000)));
+  CHECK(trigger_fires(R"(name ~ "sys*_fork")", call(kFork32, 1)));
+  CHECK(trigger_fires(R"(!(name == "sys_read") && duration > 1us)", call(kFsync, 3000)));
+  CHECK_FALSE(trigger_fires(R"(!(name == "sys_read") && duration > 1us)", call(kRead, 3000)));
 }
 
 TEST_CASE("results, CPUs, threads and their names") {
-  CHECK(fires("ret == -EIO", call(kFsync, 1, -5)));
-  CHECK_FALSE(fires("ret == -EIO", call(kFsync, 1, 5)));
-  CHECK(fires("ret < 0 && ret != -ENOENT", call(kRead, 1, -13)));
-  CHECK(fires("cpu == 1 && pid > 76 && pid <= 77", call(kRead, 1)));
-  CHECK_FALSE(fires("cpu != 1", call(kRead, 1)));
-  CHECK(fires(R"(task == "writer")", call(kRead, 1)));
-  CHECK(fires(R"(task ~ "w*e?" && ret >= 0)", call(kRead, 1)));
-  CHECK(fires(R"(task !~ "x*" && task != "reader")", call(kRead, 1)));
-  CHECK_FALSE(fires(R"(task !~ "w*")", call(kRead, 1)));
+  CHECK(trigger_fires("ret == -EIO", call(kFsync, 1, -5)));
+  CHECK_FALSE(trigger_fires("ret == -EIO", call(kFsync, 1, 5)));
+  CHECK(trigger_fires("ret < 0 && ret != -ENOENT", call(kRead, 1, -13)));
+  CHECK(trigger_fires("cpu == 1 && pid > 76 && pid <= 77", call(kRead, 1)));
+  CHECK_FALSE(trigger_fires("cpu != 1", call(kRead, 1)));
+  CHECK(trigger_fires(R"(task == "writer")", call(kRead, 1)));
+  CHECK(trigger_fires(R"(task ~ "w*e?" && ret >= 0)", call(kRead, 1)));
+  CHECK(trigger_fires(R"(task !~ "x*" && task != "reader")", call(kRead, 1)));
+  CHECK_FALSE(trigger_fires(R"(task !~ "w*")", call(kRead, 1)));
 }
 
 TEST_CASE("events are asked about where they are named, calls where they can be meant") {
-  CHECK(fires(R"(name == "hung_task")", event(FKT_E_HUNG_TASK)));
-  CHECK(fires(R"(name == "soft_lockup" || name == "exit")", event(FKT_E_EXIT)));
-  CHECK(fires(R"(name == "exec" || duration > 1s)", event(FKT_E_EXEC)));
+  CHECK(trigger_fires(R"(name == "hung_task")", event(FKT_E_HUNG_TASK)));
+  CHECK(trigger_fires(R"(name == "soft_lockup" || name == "exit")", event(FKT_E_EXIT)));
+  CHECK(trigger_fires(R"(name == "exec" || duration > 1s)", event(FKT_E_EXEC)));
   CHECK(watches(R"(name == "exec" || duration > 1s)", kRead));
   CHECK_FALSE(watches(R"(name == "exec" && cpu == 1)", kRead));
   CHECK_FALSE(watches("cpu == 1", FKT_E_EXEC));
@@ -109,45 +109,51 @@ TEST_CASE("events are asked about where they are named, calls where they can be 
 
 TEST_CASE("what the module cannot check is refused by its name") {
   using Catch::Matchers::Contains;
-  CHECK_THAT(refusal(R"(state == "D")"), Contains("column 1: \"state\" cannot be checked"));
-  CHECK_THAT(refusal("time > 1s"), Contains("\"time\" cannot be checked"));
-  CHECK_THAT(refusal("cpu == 1 && address == 3"), Contains("column 13: \"address\" cannot"));
-  CHECK_THAT(refusal(R"(name == "sysret")"), Contains("is no event that can be checked"));
-  CHECK_THAT(refusal(R"(name == "irq 14 ide0")"), Contains("is no event that can be checked"));
-  CHECK_THAT(refusal(R"(name == "sys_fsnyc")"), Contains("did you mean \"sys_fsync\""));
-  CHECK_THAT(refusal(R"(ret == "ENOENT")"), Contains("ret takes a number"));
-  CHECK_THAT(refusal(R"(name == "fork" && duration > 1s)"), Contains("can never be true"));
-  CHECK_THAT(refusal(R"(name == "fork" && name == "exit")"), Contains("can never be true"));
-  CHECK_THAT(refusal(R"(name == "fork")", 1), Contains("in no layer that is recorded"));
-  CHECK_THAT(refusal(R"(duration > 1s)", 1ULL << FKT_L_PROCESS), Contains("in no layer"));
-  CHECK_THAT(refusal(R"(task == "a_name_that_no_task_can_have_here")"), Contains("so long"));
-  CHECK_THAT(refusal(R"(task == "w*")"), Contains("only ~ and !~"));
+  CHECK_THAT(trigger_refusal(R"(state == "D")"), Contains("column 1: \"state\" cannot be checked"));
+  CHECK_THAT(trigger_refusal("time > 1s"), Contains("\"time\" cannot be checked"));
+  CHECK_THAT(trigger_refusal("cpu == 1 && address == 3"),
+             Contains("column 13: \"address\" cannot"));
+  CHECK_THAT(trigger_refusal(R"(name == "sysret")"), Contains("is no event that can be checked"));
+  CHECK_THAT(trigger_refusal(R"(name == "irq 14 ide0")"),
+             Contains("is no event that can be checked"));
+  CHECK_THAT(trigger_refusal(R"(name == "sys_fsnyc")"), Contains("did you mean \"sys_fsync\""));
+  CHECK_THAT(trigger_refusal(R"(ret == "ENOENT")"), Contains("ret takes a number"));
+  CHECK_THAT(trigger_refusal(R"(name == "fork" && duration > 1s)"), Contains("can never be true"));
+  CHECK_THAT(trigger_refusal(R"(name == "fork" && name == "exit")"), Contains("can never be true"));
+  CHECK_THAT(trigger_refusal(R"(name == "fork")", 1), Contains("in no layer that is recorded"));
+  CHECK_THAT(trigger_refusal(R"(duration > 1s)", 1ULL << FKT_L_PROCESS), Contains("in no layer"));
+  CHECK_THAT(trigger_refusal(R"(task == "a_name_that_no_task_can_have_here")"),
+             Contains("so long"));
+  CHECK_THAT(trigger_refusal(R"(task == "w*")"), Contains("only ~ and !~"));
   std::string many = "cpu == 0", tasks = R"(task == "0")";
   for (unsigned i = 1; i < FKT_PROGRAM_INSNS; i++) many += " || cpu == " + std::to_string(i);
-  CHECK(refusal(many) == "made");
-  CHECK_THAT(refusal(many + " || cpu == 1000"), Contains("too long for the kernel: at most 128"));
+  CHECK(trigger_refusal(many) == "made");
+  CHECK_THAT(trigger_refusal(many + " || cpu == 1000"),
+             Contains("too long for the kernel: at most 128"));
   for (unsigned i = 1; i <= FKT_PROGRAM_TEXTS; i++)
     tasks += " || task == \"" + std::to_string(i) + "\"";
-  CHECK_THAT(refusal(tasks), Contains("too long for the kernel: at most 8 texts"));
+  CHECK_THAT(trigger_refusal(tasks), Contains("too long for the kernel: at most 8 texts"));
 }
 
 TEST_CASE("a test that cannot be made of an event is false, whatever stands around it") {
-  CHECK(fires(R"(!(duration > 1s) && name == "sys_read")", call(kRead, FKT_TRIGGER_UNKNOWN)));
-  CHECK_FALSE(fires(R"(duration != 1s && name == "sys_read")", call(kRead, FKT_TRIGGER_UNKNOWN)));
-  CHECK_FALSE(fires(R"(name == "exit" || ret != 1)", event(FKT_E_FORK)));
-  CHECK(fires(R"(name == "exit" && !(ret == 0))", event(FKT_E_EXIT)));
-  CHECK_FALSE(fires("cpu == -1 || duration < 0", call(kRead, 0)));
-  CHECK(fires("cpu >= -1 && duration >= 0", call(kRead, 0)));
+  CHECK(
+      trigger_fires(R"(!(duration > 1s) && name == "sys_read")", call(kRead, FKT_TRIGGER_UNKNOWN)));
+  CHECK_FALSE(
+      trigger_fires(R"(duration != 1s && name == "sys_read")", call(kRead, FKT_TRIGGER_UNKNOWN)));
+  CHECK_FALSE(trigger_fires(R"(name == "exit" || ret != 1)", event(FKT_E_FORK)));
+  CHECK(trigger_fires(R"(name == "exit" && !(ret == 0))", event(FKT_E_EXIT)));
+  CHECK_FALSE(trigger_fires("cpu == -1 || duration < 0", call(kRead, 0)));
+  CHECK(trigger_fires("cpu >= -1 && duration >= 0", call(kRead, 0)));
 }
 
 TEST_CASE("names are runs of ids, with holes for those that do not fit") {
   const std::string reads = R"(name ~ "sys_*read*" && name != "sys_readlink")";
-  CHECK(fires(reads, call(kRead, 1)));
-  CHECK_FALSE(fires(reads, call(FKT_P_SYSCALL + 89, 1)));
-  CHECK_FALSE(fires(reads, call(kFsync, 1)));
-  CHECK(fires(R"(name ~ "sys_*")", call(kFsync, 1)));
-  CHECK(fires(R"(!(name ~ "sys_r*") || duration > 1us)", call(kFsync, 1)));
-  CHECK_FALSE(fires(R"(!(name ~ "sys_r*") || duration > 1us)", call(kRead, 1)));
+  CHECK(trigger_fires(reads, call(kRead, 1)));
+  CHECK_FALSE(trigger_fires(reads, call(FKT_P_SYSCALL + 89, 1)));
+  CHECK_FALSE(trigger_fires(reads, call(kFsync, 1)));
+  CHECK(trigger_fires(R"(name ~ "sys_*")", call(kFsync, 1)));
+  CHECK(trigger_fires(R"(!(name ~ "sys_r*") || duration > 1us)", call(kFsync, 1)));
+  CHECK_FALSE(trigger_fires(R"(!(name ~ "sys_r*") || duration > 1us)", call(kRead, 1)));
   CHECK(when("cpu == 1").head.tids == 0);
   CHECK(when("duration > 1us").head.tids == 32768);
 }
