@@ -21,6 +21,7 @@
 
 using fkt::ErrorCode;
 using fkt::Event;
+using fkt::Result;
 using fkt::Trace;
 using fkt::test::Bytes;
 using fkt::test::opened;
@@ -417,7 +418,7 @@ TEST_CASE("an unfinished file tells of its programs' events, if they are its own
 TEST_CASE("sections that no recorder writes") {
   const auto opened = [](fkt_section type, const std::string& text) {
     TraceBuilder b;
-    b.pid(0, 42).event(0, T, FKT_E_SYS_ENTRY, 39).event(0, T + 10, FKT_E_SYS_EXIT, 1);
+    b.pid(0, 42).event(0, kStart, FKT_E_SYS_ENTRY, 39).event(0, kStart + 10, FKT_E_SYS_EXIT, 1);
     b.section(type, text);
     return Trace::from_bytes(b.finish());
   };
