@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Writes JSON as text, member by member, without a document in memory. All JSON that FKT writes is
-// written by it; nlohmann-json reads.
+// written by it.
 #pragma once
 
 #include <charconv>
