@@ -381,8 +381,8 @@ static inline bool fkt_is_uretprobe(long nr)
 }
 
 /*
- * Whether the list of a thread's return probes (current->utask) is whole when their handlers run: since 6.11. Before, it
- * begins with one that may be freed already.
+ * Whether the list of a thread's return probes (current->utask) is whole when their handlers run. Kernels without the
+ * system call uretprobe begin it with one that may be freed already.
  */
 #ifdef __NR_uretprobe
 #define FKT_RETURNS_ARE_LISTED 1

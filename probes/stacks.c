@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stacks of hits: the kernel's by its own unwinder, that of a user program by its frame pointers: its functions begin
- * with push and mov of the frame pointer. If they do not, there are one or two frames, or callers are left out. Each stack is
- * an event after that of the hit.
+ * The stacks of hits: the kernel's by its own unwinder, that of a user program by its frame pointers: its functions
+ * begin with push and mov of the frame pointer. If they do not, there are one or two frames, or callers are left out.
+ * Each stack is an event after that of the hit.
  *
  * The unwinder's functions may have instruments with stacks themselves: a hit in one of them, in the same context,
  * gets no stack, and counts as missed.
@@ -110,8 +110,8 @@ static bool is_return_address(u64 address)
 }
 
 /*
- * The return address that the program has put at `slot`, where `found` is now: the kernel's return probes exchange it for
- * their own.
+ * The return address that the program has put at `slot`, where `found` is now: the kernel's return probes exchange it
+ * for their own.
  */
 static u64 real_return_address(u64 slot, u64 found)
 {

@@ -19,11 +19,12 @@ struct fkt_stack_place {
 	const void *frames;
 	struct pt_regs *regs; /* registers at the hit, whose address is `first`; NULL: there are none */
 	/*
-	 * Of a place in a user program: its registers. The kernel's frames there are those of the probe alone, and are not
-	 * recorded.
+	 * Of a place in a user program: its registers. The kernel's frames there are those of the probe alone, and are
+	 * not recorded.
 	 */
 	const struct pt_regs *user;
-	bool entered; /* `user` are those of a function's first instruction: its return address is the top of the stack */
+	/* `user` are those of a function's first instruction: its return address is the top of the stack */
+	bool entered;
 };
 
 bool fkt_stack_begin(void);

@@ -96,7 +96,8 @@ struct fkt_start {
 	__u32 clock; /* enum fkt_clock_source */
 	__u32 filter; /* enum fkt_filter */
 	__s32 filter_pid;
-	__u64 trigger; /* user pointer to a struct fkt_trigger (trigger_hit.h), or 0; FKT_FIRED reports when it comes true */
+	/* user pointer to a struct fkt_trigger (trigger_hit.h), or 0; FKT_FIRED reports when it comes true */
+	__u64 trigger;
 	__u64 instruments; /* user pointer to a struct fkt_instruments; 0: none */
 };
 
@@ -318,7 +319,7 @@ struct fkt_hit_counts {
 	/* The rest counts calls of all instruments and tasks together. */
 	__u64 too_short; /* calls shorter than fkt_called.shortest */
 	__u64 taken; /* calls of functions with another direct call at their entry (BPF), or replaced by livepatch */
-	/* calls of functions that others trace by ftrace, too: calls made while ftrace calls these others are not seen */
+	/* calls of functions that others trace by ftrace too: calls made while ftrace calls the others are not seen */
 	__u64 shared;
 	/*
 	 * What tracing a call without values took at the start, at least, in a function that does nothing: in its own

@@ -29,7 +29,7 @@ enum fkt_trigger_word {
 struct fkt_trigger {
 	__u64 program; /* user pointer */
 	__u32 bytes; /* of the program */
-	/* Larger than any thread id (/proc/sys/kernel/pid_max) if durations are tested: 8 bytes per id. 0: they are not */
+	/* Larger than any thread id (kernel.pid_max) if durations are tested: 8 bytes per id. 0: they are not */
 	__u32 tids;
 	__u64 watched[FKT_TRIGGER_IDS / 64]; /* a bit per id */
 };
