@@ -38,11 +38,12 @@ FKT_LAYOUT(FKT_CALL_FIRST_KEPT + FKT_CALL_KEPT <= FKT_HIT_WORDS);
 
 static __always_inline struct fkt_program_rules fkt_call_entry_rules(void)
 {
-	struct fkt_program_rules rules = { 0, 0, 0, 0, 0 };
+	struct fkt_program_rules rules = FKT_RULES_NONE;
 
 	rules.words = (1ULL << FKT_CALL_ARGUMENTS) - 1;
 	rules.emits = FKT_CALL_KEPT;
 	rules.contexts = FKT_CALL_CONTEXTS;
+	rules.memory = 1;
 	return rules;
 }
 
@@ -92,11 +93,12 @@ static __always_inline struct fkt_program_rules fkt_instruction_rules(void)
 /* kept: the first program's fkt_program.words. */
 static __always_inline struct fkt_program_rules fkt_call_exit_rules(__u32 kept)
 {
-	struct fkt_program_rules rules = { 0, 0, 0, 0, 0 };
+	struct fkt_program_rules rules = FKT_RULES_NONE;
 
 	rules.words = (1ULL << (FKT_CALL_FIRST_KEPT + kept)) - 1;
 	rules.emits = FKT_PROGRAM_WORDS;
 	rules.contexts = FKT_CALL_CONTEXTS;
+	rules.memory = 1;
 	return rules;
 }
 

@@ -15,7 +15,7 @@
 /* arguments: at most FKT_POINT_ARGUMENTS; record_bytes: that each record has, or 0. */
 static __always_inline struct fkt_program_rules fkt_point_rules(__u32 arguments, __u32 record_bytes)
 {
-	struct fkt_program_rules rules = { 0, 0, 0, 0, 0 };
+	struct fkt_program_rules rules = FKT_RULES_NONE;
 
 	rules.words = (1ULL << arguments) - 1;
 	if (record_bytes)
@@ -24,6 +24,7 @@ static __always_inline struct fkt_program_rules fkt_point_rules(__u32 arguments,
 	rules.record = FKT_POINT_RECORD_WORD;
 	rules.emits = FKT_PROGRAM_WORDS;
 	rules.contexts = FKT_CALL_CONTEXTS;
+	rules.memory = 1;
 	return rules;
 }
 

@@ -213,7 +213,11 @@ struct fkt_program_rules {
 	__u8 record; /* number of the word that is the record's address */
 	__u8 emits; /* words that may be emitted */
 	__u16 contexts; /* bit n: FKT_CONTEXT n may be used */
+	__u64 texts; /* bit n: word n is a text's address, which FKT_OP_MATCH may use, and, without `memory`, nothing else */
+	__u8 memory; /* 1: any memory may be read, also by addresses that the program computes: for openers that may see all */
 };
+
+#define FKT_RULES_NONE { 0, 0, 0, 0, 0, 0, 0 }
 
 #define FKT_HIT_WORDS 64 /* at most */
 
@@ -239,6 +243,7 @@ enum fkt_verdict {
 	FKT_VERDICT_AFTER_TAIL, /* emits after a string of variable length */
 	FKT_VERDICT_MATCHES, /* too many matches */
 	FKT_VERDICT_DEPTH, /* ends with words on the stack */
+	FKT_VERDICT_MEMORY, /* reads memory, or uses an address, that the place does not allow */
 	FKT_VERDICTS,
 };
 

@@ -107,6 +107,19 @@ static inline __u32 fkt_flags_of(__u32 op)
 	}
 }
 
+/* Whether the instruction keeps to what a place whose programs may not read all memory allows: texts are matched. */
+static inline int fkt_may_read(const struct fkt_insn *insn, const struct fkt_program_rules *rules)
+{
+	const int is_text = (insn->how & FKT_HOW_FROM) == FKT_FROM_WORD && insn->index < FKT_HIT_WORDS &&
+			    (rules->texts >> insn->index & 1);
+
+	if (rules->memory)
+		return 1;
+	if (insn->op == FKT_OP_MATCH)
+		return is_text && !(insn->how & FKT_HOW_FETCH);
+	return !is_text && !insn->load && insn->op != FKT_OP_EMIT_STRING && insn->op != FKT_OP_EMIT_WORDS;
+}
+
 /* Checks what does not depend on the other instructions. */
 static inline enum fkt_verdict fkt_check_insn(const struct fkt_program_check *check,
 					      const struct fkt_insn *insn)
@@ -128,6 +141,8 @@ static inline enum fkt_verdict fkt_check_insn(const struct fkt_program_check *ch
 	verdict = fkt_check_operand(insn, check->rules);
 	if (verdict != FKT_VERDICT_GOOD)
 		return verdict;
+	if (!fkt_may_read(insn, check->rules))
+		return FKT_VERDICT_MEMORY;
 	if (insn->op == FKT_OP_EMIT_STRING || insn->op == FKT_OP_EMIT_WORDS || insn->op == FKT_OP_MATCH)
 		return fkt_check_string(check, insn);
 	return FKT_VERDICT_GOOD;

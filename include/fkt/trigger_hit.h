@@ -41,11 +41,16 @@ static inline int fkt_trigger_watches(const struct fkt_trigger *trigger, __u32 i
 	return id < FKT_TRIGGER_IDS && (trigger->watched[id / 64] >> id % 64 & 1);
 }
 
+/*
+ * Openers that may see their own processes alone have triggers, too: a program that read memory, or compared the address
+ * of the name, would tell them by FKT_FIRED what is there.
+ */
 static __always_inline struct fkt_program_rules fkt_trigger_rules(void)
 {
-	struct fkt_program_rules rules = { 0, 0, 0, 0, 0 };
+	struct fkt_program_rules rules = FKT_RULES_NONE;
 
 	rules.words = (1ULL << FKT_TRIGGER_WORDS) - 1;
+	rules.texts = 1ULL << FKT_TRIGGER_TASK;
 	return rules;
 }
 

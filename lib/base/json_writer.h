@@ -134,7 +134,7 @@ class JsonWriter {
     }
     end(close);
   }
-  // Writes the fewest digits that are read as the same number.
+  // Writes the shortest decimal number from which a reader gets the same value.
   void fraction(double number) {
     if (!std::isfinite(number)) return put(nullptr);
     const double size = std::abs(number);

@@ -34,8 +34,13 @@ __u64 context_of(const __u64*, __u32 which, __u32 parameter) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr fkt_program_rules rules = {
-      .words = 0x1ff, .record_bytes = 24, .record = 8, .emits = 48, .contexts = 0xfff};
+  constexpr fkt_program_rules rules = {.words = 0x1ff,
+                                       .record_bytes = 24,
+                                       .record = 8,
+                                       .emits = 48,
+                                       .contexts = 0xfff,
+                                       .texts = 0,
+                                       .memory = 1};
   std::vector<std::uint64_t> memory(size / 8 + 1);
   std::memcpy(memory.data(), data, size);
   const auto* program = reinterpret_cast<const fkt_program*>(memory.data());

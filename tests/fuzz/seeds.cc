@@ -120,8 +120,13 @@ bool write_programs(const std::string& folder) {
   builder.set_words(2);
   builder.emit(pointer, 0);
   builder.emit(text, 24);
-  const auto block = builder.finish(
-      {.words = 0x1ff, .record_bytes = 24, .record = 8, .emits = 48, .contexts = 0x7ff});
+  const auto block = builder.finish({.words = 0x1ff,
+                                     .record_bytes = 24,
+                                     .record = 8,
+                                     .emits = 48,
+                                     .contexts = 0x7ff,
+                                     .texts = 0,
+                                     .memory = 1});
   if (!block) return false;
   std::ofstream(folder + "program")
       .write(reinterpret_cast<const char*>(&block->program()),

@@ -33,6 +33,8 @@ const fkt_program_rules kRules = {
     .record = 7,
     .emits = 40,
     .contexts = (1 << FKT_CONTEXTS) - 1,
+    .texts = 0,
+    .memory = 1,
 };
 
 // The block of memory that is a program.
@@ -353,4 +355,36 @@ TEST_CASE("the verifier says what is wrong and where") {
   fkt_insn pid = insn(FKT_OP_EMIT, FKT_FROM_CONTEXT);
   CHECK(verdict(block({pid})).first == kGood);
   CHECK(verdict(block({pid}), none) == wrong(FKT_VERDICT_OPERAND, 0));
+}
+
+TEST_CASE("where memory is closed, a program reads texts alone, and their addresses not at all") {
+  fkt_program_rules closed = kRules;
+  closed.memory = 0;
+  closed.texts = 1 << 3;
+  const auto refused = [&](const fkt_insn& insn) {
+    return verdict(block({insn}, 40, {"a"}), closed) == wrong(FKT_VERDICT_MEMORY, 0);
+  };
+  const auto of = [](fkt_op op, __u8 how, __u8 index, __u8 load, __s32 offset) {
+    fkt_insn made = insn(op, how);
+    made.index = index;
+    made.load = load;
+    made.offset = offset;
+    if (op == FKT_OP_TEST || op == FKT_OP_MATCH) made.target = FKT_TARGET_DROP;
+    return made;
+  };
+  constexpr __u8 kFetch = FKT_FROM_WORD | FKT_HOW_FETCH;
+  CHECK(refused(of(FKT_OP_TEST, kFetch, 1, 8, 0)));
+  CHECK(refused(of(FKT_OP_TEST, FKT_FROM_CONST | FKT_HOW_FETCH, 0, 1, 0)));
+  CHECK(refused(of(FKT_OP_TEST, FKT_FROM_WORD, 3, 0, 0)));
+  CHECK(refused(of(FKT_OP_EMIT, FKT_FROM_WORD, 3, 0, 0)));
+  CHECK(refused(of(FKT_OP_TEST, kFetch, 3, 0, 8)));
+  CHECK(refused(of(FKT_OP_MATCH, FKT_FROM_WORD, 2, 0, 0)));
+  CHECK(refused(of(FKT_OP_MATCH, FKT_FROM_CONST, 0, 0, 0)));
+  CHECK(refused(of(FKT_OP_MATCH, kFetch, 3, 0, 8)));
+  fkt_insn push = of(FKT_OP_PUSH, FKT_FROM_WORD, 2, 0, 0);
+  CHECK(verdict(block({push, of(FKT_OP_MATCH, FKT_FROM_POP, 0, 0, 0)}, 40, {"a"}), closed) ==
+        wrong(FKT_VERDICT_MEMORY, 1));
+  CHECK(verdict(block({of(FKT_OP_MATCH, FKT_FROM_WORD, 3, 0, 0)}, 40, {"a"}), closed).first ==
+        kGood);
+  CHECK(verdict(block({of(FKT_OP_TEST, FKT_FROM_WORD, 2, 0, 0)}), closed).first == kGood);
 }

@@ -328,12 +328,60 @@ static void fired_and_stopped(void)
 	close(device);
 }
 
+/* Whoever may record has triggers; they tell nothing of the kernel's memory, nor where it is. */
+static void reads_no_memory(void)
+{
+	static struct {
+		struct fkt_program head;
+		struct fkt_insn insn;
+		char text[FKT_PROGRAM_TEXT_BYTES];
+	} program = { .head.insns = 1 };
+	static const struct {
+		const char *name;
+		struct fkt_insn insn;
+	} hostile[] = {
+		{ "an address", { .how = FKT_FROM_CONST | FKT_HOW_FETCH, .load = 8, .value = 0xffffffff81000000 } },
+		{ "a return value", { .how = FKT_FROM_WORD | FKT_HOW_FETCH, .load = 1, .index = FKT_TRIGGER_RET } },
+		{ "the name", { .how = FKT_FROM_WORD | FKT_HOW_FETCH, .load = 8, .index = FKT_TRIGGER_TASK } },
+		{ "the name's address", { .index = FKT_TRIGGER_TASK } },
+		{ "moved", { .how = FKT_FROM_WORD | FKT_HOW_FETCH, .offset = 64, .index = FKT_TRIGGER_TASK } },
+		{ "a text anywhere", { .op = FKT_OP_MATCH, .how = FKT_FROM_CONST, .value = 0 } },
+		{ "a text at a result", { .op = FKT_OP_MATCH, .index = FKT_TRIGGER_RET } },
+		{ "a text behind the name",
+		  { .op = FKT_OP_MATCH, .how = FKT_FROM_WORD | FKT_HOW_FETCH, .offset = 64, .index = FKT_TRIGGER_TASK } },
+	};
+	static struct fkt_trigger trigger;
+	struct fkt_start s = {
+		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1, .mask = 1 << FKT_L_SYSTEM,
+		.recording = 0x6669726564, .trigger = (unsigned long)&trigger,
+		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE,
+	};
+	int device = open_device();
+
+	trigger.program = (unsigned long)&program;
+	memset(trigger.watched, 0xff, sizeof(trigger.watched));
+	for (unsigned int i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+		program.insn = hostile[i].insn;
+		program.insn.target = FKT_TARGET_DROP;
+		program.head.texts = program.insn.op == FKT_OP_MATCH;
+		trigger.bytes = FKT_PROGRAM_BYTES(1, program.head.texts);
+		expect(hostile[i].name, ioctl(device, FKT_START, &s) && errno == EINVAL, "not refused");
+		ioctl(device, FKT_STOP);
+	}
+	/* The same place is right for a match of the name itself. */
+	program.insn = (struct fkt_insn){ .op = FKT_OP_MATCH, .index = FKT_TRIGGER_TASK, .target = FKT_TARGET_DROP };
+	expect("the name is matched", !ioctl(device, FKT_START, &s), "refused");
+	ioctl(device, FKT_STOP);
+	close(device);
+}
+
 int main(void)
 {
 	static const useconds_t after_ms[] = { 0, 10, 50, 150, 500 };
 
 	flight_recorder();
 	fired_and_stopped();
+	reads_no_memory();
 	dies_in_a_snapshot();
 	for (unsigned int i = 0; i < sizeof(after_ms) / sizeof(*after_ms); i++)
 		dies_at_the_stop(after_ms[i] * 1000);
