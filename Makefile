@@ -128,15 +128,17 @@ $(DEV)/build.ninja: CMakeLists.txt CMakePresets.json | $(BUILD)
 dev: $(DEV)/build.ninja  ## the tools for editing, into build/dev/bin: Debug, each file compiled alone
 	@ninja --quiet -C '$(DEV)' $(tool_names)
 
-test: $(DEV)/build.ninja  ## one file of unit tests: make test T=expression_test
+test:  ## one file of unit tests: make test T=expression_test
 	@room=$$(basename "$$(dirname tests/unit/*/'$(T).cc')"); \
 	    [ -f "tests/unit/$$room/$(T).cc" ] || { echo 'make: no tests/unit/*/$(T).cc: name one with T=..., for example T=expression_test' >&2; exit 1; }; \
+	    $(MAKE) --no-print-directory '$(DEV)/build.ninja' && \
 	    ninja --quiet -C '$(DEV)' "unit_$$room" && '$(DEV)'/unit_$$room --filenames-as-tags '[#$(T)]'
 
-case: tools  ## one case in the virtual machine: make case C=marks K=6.12
-	@[ -x 'tests/vm/cases/$(C)' ] || { echo 'make: no tests/vm/cases/$(C): name one with C=..., for example C=marks' >&2; exit 1; }
+case:  ## one case in the virtual machine: make case C=marks K=6.12
+	@[ -f 'tests/vm/cases/$(C)' ] || { echo 'make: no tests/vm/cases/$(C): name one with C=..., for example C=marks' >&2; exit 1; }
 	@packaging/setup build module vm check
 	@tests/vm/get-kernel '$(K)'
+	@$(MAKE) --no-print-directory tools
 	@cmake -DFKT_TESTS=ON '$(BUILD)/cmake' >'$(BUILD)/cmake.log' 2>&1 || { tail -20 '$(BUILD)/cmake.log'; exit 1; }
 	@MAKEFLAGS= cmake --build '$(BUILD)/cmake' -j$(JOBS) --target guest_programs -- --no-print-directory -s
 	@tests/vm/alone --kernel '$(K)' -- '$(C)'

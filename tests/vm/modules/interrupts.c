@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts a wait for a mutex, for tests/vm/cases/lent_pages: of the calls of mutex_lock_interruptible() that the
- * tasks
- * of this name make, the one with this number returns -EINTR, as if a signal had come while somebody else has the
- * mutex.
+ * tasks of this name make, the one with this number returns -EINTR, as if a signal had come while another task has
+ * the mutex.
  *
  *   insmod interrupts.ko task=NAME; echo NUMBER >/sys/module/interrupts/parameters/number
  */
