@@ -26,10 +26,10 @@ man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
 # The kernel's code has the kernel's form.
 cxx_sources = $(filter-out tests/unit/kernel/%,$(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/unit/*/*.h tests/unit/*/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc))
-scripts = packaging/setup packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
+scripts = packaging/setup packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
-.PHONY: all help tools dev test case demo-tools module install install-tools install-boot uninstall demo check check-long check-unit check-golden check-model check-vm check-debug check-powercut \
+.PHONY: all help tools dev test case demo-tools module install install-tools install-boot uninstall demo check check-kernels check-long check-unit check-golden check-model check-vm check-debug check-powercut \
         check-setup unit-tests check-sanitizers fuzz bench bench-readers lint lint-module format clean
 .DEFAULT_GOAL := all
 
@@ -64,6 +64,7 @@ module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
 	@test -d '$(KDIR)' || { echo 'make: $(KDIR) is missing: install linux-headers-$(RELEASE), or name other headers with KDIR=...' >&2; exit 1; }
 	@echo "make: building module/fkt.ko for $(kernel_release)"
 	@$(MAKE) --no-print-directory -s -C '$(KDIR)' M='$(CURDIR)/module' CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	@sed -n 's|^#define FKT_LEFT_OUT_COUNT \([1-9].*\)|make: left out: fields of their own of \1 classes of tracepoints (records/left_out says why)|p' records/left_out
 
 install: all install-tools  ## tools, library, man pages, module and udev rule (DESTDIR, prefix)
 	@echo "make: installing into $(modules_dir)"
@@ -150,6 +151,10 @@ unit-tests: tools
 
 check: check-setup  ## all set-up, then every test; the last line counts them
 	@tests/check-all
+
+check-kernels:  ## compiles the modules for every kernel that Debian offers, of tests/kernels.tsv (an hour, 3 GB)
+	@packaging/setup build module vm
+	@tests/check-kernels
 
 check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, an hour of any calls, other kernels
 	@packaging/setup build module vm check debug peers

@@ -7,10 +7,13 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
+#include <linux/sysfs.h>
 
 #include "attach.h"
 #include "hook.h"
+#include "left_out"
 
 /*
  * The filter's hooks (fork, free_pid) come first, so that the other hooks miss no member; the hooks
@@ -58,7 +61,7 @@ static int kprobe_on(struct fkt_hook *hook)
  */
 static void keep_kprobe(struct fkt_hook *hook)
 {
-	hook->absent = true;
+	WRITE_ONCE(hook->absent, true);
 	__module_get(THIS_MODULE);
 	pr_err("the kernel could not remove the kprobe on %s: this module stays loaded, without that probe\n", hook->name);
 }
@@ -86,7 +89,7 @@ static int hook_on(struct fkt_hook *hook)
 		err = hook->on();
 	/* This kernel does not have it: reported as missing, and the recording goes on without it. */
 	if (err == -ENOENT || err == -EINVAL || err == -EOPNOTSUPP) {
-		hook->absent = true;
+		WRITE_ONCE(hook->absent, true);
 		pr_notice("%s cannot be observed on this kernel (%d)\n", hook->name, err);
 		return 0;
 	}
@@ -192,21 +195,49 @@ void fkt_detach_all(void)
 	fkt_attach_wait();
 }
 
-static int add_missing(struct fkt_hook *hook, void *arg)
+/* ---- what this kernel lacks ---- */
+
+/* Text for a file of sysfs, which has a page. */
+struct lacks {
+	char *text;
+	int size;
+};
+
+static int add_lack(struct fkt_hook *hook, void *arg)
 {
-	if (hook->absent)
-		*(u64 *)arg |= hook->missing;
+	struct lacks *lacks = arg;
+	const char *kind = hook->shows ? "" : "tracepoint ";
+
+	/* Lockless: a recording's start may find out about another hook meanwhile, which the next reading has. */
+	if (READ_ONCE(hook->absent))
+		lacks->size += sysfs_emit_at(lacks->text, lacks->size, "%s%s\n", kind, hook->shows ?: hook->name);
 	return 0;
 }
 
-/* Returns what this kernel does not allow to be observed: FKT_MISSING_* bits. */
-u64 fkt_attach_missing(void)
+/* Reading the module's parameter `lacks`: what cannot be recorded on this kernel, as far as it was tried; a line each. */
+static int get_lacks(char *text, const struct kernel_param *unused)
 {
-	u64 missing = 0;
+	struct lacks lacks = { .text = text };
 
-	visit_hooks(add_missing, &missing);
-	return missing;
+	visit_hooks(add_lack, &lacks);
+	return lacks.size;
 }
+
+/* The same about how the module was built: classes of tracepoints that have no fields of their own, a line each. */
+static int get_left_out(char *text, const struct kernel_param *unused)
+{
+	return sysfs_emit(text, "%s", FKT_LEFT_OUT_NAMES);
+}
+
+static int set_never(const char *text, const struct kernel_param *unused)
+{
+	return -EPERM;
+}
+
+static const struct kernel_param_ops lacks_ops = { .set = set_never, .get = get_lacks };
+module_param_cb(lacks, &lacks_ops, NULL, 0444);
+static const struct kernel_param_ops left_out_ops = { .set = set_never, .get = get_left_out };
+module_param_cb(left_out, &left_out_ops, NULL, 0444);
 
 /* ---- finding the tracepoints ---- */
 
@@ -227,7 +258,7 @@ static void find_tracepoint(struct tracepoint *tp, void *unused)
 static int check_found(struct fkt_hook *hook, void *unused)
 {
 	if (hook->probe && !hook->tracepoint) {
-		hook->absent = true;
+		WRITE_ONCE(hook->absent, true);
 		pr_notice("this kernel has no tracepoint %s\n", hook->name);
 	}
 	return 0;
@@ -237,6 +268,9 @@ static int check_found(struct fkt_hook *hook, void *unused)
 int fkt_attach_init(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	if (FKT_LEFT_OUT_COUNT)
+		pr_info("%u classes of tracepoints have no fields of their own on this kernel (/sys/module/fkt/parameters/left_out)\n",
+			FKT_LEFT_OUT_COUNT);
 	return visit_hooks(check_found, NULL);
 }
 

@@ -10,7 +10,6 @@ void fkt_attach_exit(void);
 int fkt_attach_layers(u64 layers);
 void fkt_detach_all(void);
 void fkt_attach_wait(void);
-u64 fkt_attach_missing(void);
 void fkt_attach_start(void);
 u64 fkt_attach_missed(void);
 

@@ -18,7 +18,7 @@ struct fkt_hook {
 	void (*off)(void);
 	u64 layers; /* on while one of these layers is recorded */
 	bool (*needed)(void); /* ... and only while this returns true; NULL: no further condition */
-	u64 missing; /* FKT_MISSING_* bit to report if this kernel does not have it */
+	const char *shows; /* what cannot be recorded on a kernel that does not have it; NULL: the tracepoint `name` */
 	bool (*also)(void); /* also on while this returns true, independently of the layers; NULL: never */
 	/* used by attach.c only */
 	struct tracepoint *tracepoint;
@@ -46,14 +46,11 @@ extern const struct fkt_hook_table fkt_trigger_hooks;
 
 /* A probe on a tracepoint that all supported kernels have. */
 #define FKT_ON_TRACEPOINT(tp, fn, layer)                                      \
-	{                                                                     \
-		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_##layer,  \
-		.missing = FKT_MISSING_TRACEPOINT,                            \
-	}
+	{ .name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_##layer }
 
 /* A probe at the entry of a function. */
-#define FKT_ON_FUNCTION(function, fn, layer, bit)                             \
+#define FKT_ON_FUNCTION(function, fn, layer, text)                            \
 	.name = #function, .handler = (fn), .layers = 1ULL << FKT_L_##layer,  \
-	.missing = FKT_MISSING_##bit
+	.shows = (text)
 
 #endif /* FKT_HOOK_H */

@@ -101,7 +101,6 @@ void fkt_status(struct fkt_recording *rec, const struct file *file, struct fkt_s
 {
 	memset(status, 0, sizeof(*status));
 	fkt_recording_fill_status(rec, status);
-	status->missing = fkt_attach_missing();
 	status->flags = flags_of(file) | (fkt_recording_waits(rec) ? FKT_STATUS_WAITS : 0);
 	status->page_bytes = page_bytes_of(file, status->state);
 	status->cpus = nr_cpu_ids;

@@ -156,7 +156,7 @@ static struct fkt_hook hooks[] = {
 	FKT_ON_TRACEPOINT(softirq_raise, probe_softirq_raise, SYSTEM),
 	FKT_ON_TRACEPOINT(nmi_handler, probe_nmi_handler, SYSTEM),
 	{ .name = "NMI handler", .on = nmi_on, .off = nmi_off,
-	  .layers = 1ULL << FKT_L_SYSTEM, .missing = FKT_MISSING_NMI },
+	  .layers = 1ULL << FKT_L_SYSTEM, .shows = "the begin of NMIs" },
 };
 
 FKT_HOOK_TABLE(fkt_interrupt_hooks, hooks);

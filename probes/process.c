@@ -223,11 +223,11 @@ static void __maybe_unused check_types(void)
 #define FOR_NUMBERS_TOO(tp, fn)                                                             \
 	{                                                                                   \
 		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_PROCESS,                 \
-		.also = numbers_matter, .missing = FKT_MISSING_TRACEPOINT,                  \
+		.also = numbers_matter,                                                     \
 	}
 
 static struct fkt_hook hooks[] = {
-	{ FKT_ON_FUNCTION(free_pid, probe_free_pid, PROCESS, PID_FREE), .also = numbers_matter },
+	{ FKT_ON_FUNCTION(free_pid, probe_free_pid, PROCESS, "when thread numbers become free"), .also = numbers_matter },
 	FOR_NUMBERS_TOO(task_newtask, probe_newtask),
 	FOR_NUMBERS_TOO(sched_process_exec, probe_exec),
 	FKT_ON_TRACEPOINT(sched_process_exit, probe_exit, PROCESS),

@@ -55,7 +55,7 @@ static void __maybe_unused check_types(void)
 #define ON_CALLS(tp, fn)                                                                  \
 	{                                                                                 \
 		.name = #tp, .probe = (fn), .layers = 1ULL << FKT_L_SYSTEM,               \
-		.needed = fkt_trigger_calls, .missing = FKT_MISSING_TRACEPOINT,              \
+		.needed = fkt_trigger_calls,                                              \
 	}
 
 static struct fkt_hook hooks[] = {

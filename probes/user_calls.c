@@ -334,7 +334,7 @@ static void __maybe_unused check_types(void)
 }
 
 static struct fkt_hook hooks[] = {
-	{ .name = "sched_process_exit", .probe = probe_exit, .also = are_used, .missing = FKT_MISSING_TRACEPOINT },
+	{ .name = "sched_process_exit", .probe = probe_exit, .also = are_used },
 };
 
 FKT_HOOK_TABLE(fkt_user_hooks, hooks);

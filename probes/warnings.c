@@ -49,7 +49,7 @@ static void __maybe_unused check_types(void)
 static struct fkt_hook hooks[] = {
 	FKT_ON_TRACEPOINT(sched_process_hang, probe_hang, PROCESS),
 	{ .name = "console", .probe = probe_console, .layers = 1ULL << FKT_L_SYSTEM,
-	  .needed = fkt_trigger_lockups, .missing = FKT_MISSING_TRACEPOINT },
+	  .needed = fkt_trigger_lockups },
 };
 
 FKT_HOOK_TABLE(fkt_warning_hooks, hooks);

@@ -10,6 +10,7 @@
 #include "lib/base/suggest.h"
 #include "lib/base/time_format.h"
 #include "lib/format/clocks.h"
+#include "lib/read/clock_events.h"
 
 namespace fkt::cli {
 namespace {
@@ -65,6 +66,16 @@ std::optional<std::string> selection_option(const Options& options) {
   return std::nullopt;
 }
 
+Result<std::uint64_t> parse_moment(std::string_view option, const std::string& text,
+                                   const Trace& trace) {
+  FKT_TRY(check_has_unit(option, text));
+  const bool is_wall_clock = text.find(':') != text.npos;
+  const auto clock = parse_time(text, is_wall_clock ? info_with_clock_events(trace) : trace.info(),
+                                recording_end(trace));
+  if (!clock) return usage(std::string(option) + ": " + clock.error().message);
+  return clock;
+}
+
 Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
   const TraceInfo& info = trace.info();
   const std::uint64_t zero = recording_start(info);
@@ -81,10 +92,8 @@ Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
   TimeSpan span;
   for (const char* name : {"from", "to"}) {
     if (!options.has(name)) continue;
-    FKT_TRY(check_has_unit("--" + std::string(name), options.text(name)));
-    const auto clock = parse_time(options.text(name), info, end);
-    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
-    (std::string_view(name) == "from" ? span.from : span.to) = *clock;
+    const auto clock = FKT_TRY(parse_moment("--" + std::string(name), options.text(name), trace));
+    (std::string_view(name) == "from" ? span.from : span.to) = clock;
   }
   if (span.from && *span.from > end) return at("--from", end);
   if (span.to && *span.to <= begin) return at("--to", begin);

@@ -40,6 +40,10 @@ Status check_tasks_seen(const Analysis& analysis, const std::string& file);
 // Evaluates the options that do not need the recording. needs_window: another option that --window
 // applies to.
 Result<Selection> selection_request(const Options& options, const char* needs_window = nullptr);
+// Parses a moment of the recording as typed with `option`: since its start, or by the clock on the
+// wall, for which all pages are read (ticks).
+Result<std::uint64_t> parse_moment(std::string_view option, const std::string& text,
+                                   const Trace& trace);
 // Evaluates the options that refer to the recording: times, CPUs, layers.
 Status complete_selection(const Options& options, const Trace& trace, Selection& selection);
 // Evaluates --where and --around, which each read the recording once to find their events.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "lib/base/parse.h"
 #include "lib/base/read_file.h"
 
 namespace fkt::doctor {
@@ -54,18 +56,69 @@ bool is_release_of(std::string_view release, std::string_view version) {
   return release.empty() || !std::isdigit(static_cast<unsigned char>(release.front()));
 }
 
+// The two numbers that a release begins with: "6.12.95" is {6, 12}; {0, 0}: there are none.
+std::pair<unsigned, unsigned> version_of(std::string_view release) {
+  unsigned major = 0, minor = 0;
+  const bool has_major = parse_number(take_until(release, '.'), major);
+  const std::size_t digits = std::min(release.find_first_not_of("0123456789"), release.size());
+  if (!has_major || !parse_number(release.substr(0, digits), minor)) return {};
+  return {major, minor};
+}
+
 bool is_supported(std::string_view release) {
-  return std::ranges::any_of(
-      kKernels, [&](std::string_view version) { return is_release_of(release, version); });
+  return version_of(release) >= version_of(kKernels.front());
 }
 
 Finding kernel(const Machine& machine) {
-  if (is_supported(machine.release)) return {Verdict::good, "kernel", machine.release, ""};
-  const std::string found =
-      fmt::format("{}: FKT is made for {}", machine.release, fmt::join(kKernels, " and "));
-  if (is_loaded(machine)) return {Verdict::note, "kernel", found + " alone", ""};
-  return {Verdict::blocked, "kernel", found + " alone",
-          "boot one of these (README, Limits); fkt_record --user-only needs none"};
+  if (!is_supported(machine.release)) {
+    return {Verdict::blocked, "kernel",
+            fmt::format("{}: FKT needs {} or newer", machine.release, kKernels.front()),
+            "boot a newer one; fkt_record --user-only needs none"};
+  }
+  if (std::ranges::any_of(kKernels, [&](std::string_view tested) {
+        return is_release_of(machine.release, tested);
+      }))
+    return {Verdict::good, "kernel", machine.release, ""};
+  return {Verdict::note, "kernel",
+          fmt::format("{}: FKT is tested on {}", machine.release, fmt::join(kKernels, ", ")), ""};
+}
+
+// The options that the kernel was built with, where distributions leave them.
+std::optional<std::string> options_of(const Machine& machine) {
+  for (const std::string& place :
+       {"boot/config-" + machine.release, "lib/modules/" + machine.release + "/config",
+        "lib/modules/" + machine.release + "/build/.config"}) {
+    if (auto text = text_of(at(machine, place))) return text;
+  }
+  return std::nullopt;
+}
+
+Finding options(const Machine& machine) {
+  static constexpr struct {
+    const char* name;
+    const char* without;  // what is not there then
+    bool is_needed;
+  } kOptions[] = {
+      {"TRACEPOINTS", "the module cannot be built", true},
+      {"KPROBES", "the module cannot be built", true},
+      {"KALLSYMS", "the module finds no functions", true},
+      {"DYNAMIC_FTRACE_WITH_REGS", "-i has no calls of functions, --kft nothing", false},
+      {"UPROBES", "-i has no places in programs", false},
+  };
+  const auto text = options_of(machine);
+  if (!text)
+    return {Verdict::note, "options", "the kernel's options cannot be read: not known", ""};
+  std::string lacking;
+  bool is_blocked = false;
+  for (const auto& option : kOptions) {
+    if (("\n" + *text).find(fmt::format("\nCONFIG_{}=y", option.name)) != text->npos) continue;
+    lacking += fmt::format("{}no CONFIG_{} ({})", lacking.empty() ? "" : ", ", option.name,
+                           option.without);
+    is_blocked = is_blocked || option.is_needed;
+  }
+  if (lacking.empty()) return {Verdict::good, "options", "the kernel has what FKT needs", ""};
+  return {is_blocked ? Verdict::blocked : Verdict::note, "options", lacking,
+          is_blocked ? "boot a kernel with these; fkt_record --user-only needs none" : ""};
 }
 
 Finding module(const Machine& machine) {
@@ -279,12 +332,30 @@ Finding types(const Machine& machine) {
           "the kernel does not describe them (no BTF): -i has no arguments by name", ""};
 }
 
+// What the loaded module says that it cannot record here; nothing: all of it.
+std::optional<Finding> lacks(const Machine& machine) {
+  const std::string parameters = "sys/module/fkt/parameters/";
+  std::string text;
+  for (const char c : text_of(at(machine, parameters + "lacks")).value_or("")) {
+    text += c == '\n' ? std::string(", ") : std::string(1, c);
+  }
+  const std::string left_out = text_of(at(machine, parameters + "left_out")).value_or("");
+  if (!left_out.empty()) {
+    text += fmt::format("{}fields of their own of {} classes of tracepoints",
+                        text.empty() ? "" : ", ", std::ranges::count(left_out, '\n') + 1);
+  }
+  if (text.empty()) return std::nullopt;
+  return Finding{Verdict::note, "not shown", "this kernel does not show: " + text,
+                 left_out.empty() ? "" : "cat /" + parameters + "left_out"};
+}
+
 }  // namespace
 
 std::vector<Finding> check_machine(const Machine& machine) {
-  std::vector<Finding> findings = {kernel(machine), module(machine), signatures(machine),
-                                   device(machine), clock(machine),  tracers(machine),
-                                   types(machine)};
+  std::vector<Finding> findings = {kernel(machine),     options(machine), module(machine),
+                                   signatures(machine), device(machine),  clock(machine),
+                                   tracers(machine),    types(machine)};
+  if (auto missing = lacks(machine)) findings.push_back(std::move(*missing));
   if (auto in_flight = calls(machine)) findings.push_back(std::move(*in_flight));
   return findings;
 }

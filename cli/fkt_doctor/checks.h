@@ -32,12 +32,14 @@ struct Machine {
   bool is_root = false;       // the user is root
 };
 
-// The kernels that FKT is made and tested for (README, Limits).
-inline constexpr std::array<std::string_view, 2> kKernels = {"6.1", "6.12"};
+// The kernels that FKT is tested on (README, Limits); the first one is the oldest that it builds
+// for.
+inline constexpr std::array<std::string_view, 3> kKernels = {"6.1", "6.12", "7.3"};
 
-// Returns one finding per check: kernel, module or headers, Secure Boot and lockdown, device and
-// permissions, clock, other tracers, types (BTF) for instruments; and one more if calls that were
-// traced have not returned, so that fkt_calls cannot be unloaded.
+// Returns one finding per check: kernel, its options, module or headers, Secure Boot and lockdown,
+// device and permissions, clock, other tracers, types (BTF) for instruments; and one more each if
+// the loaded module cannot record something on this kernel, and if calls that were traced have not
+// returned, so that fkt_calls cannot be unloaded.
 std::vector<Finding> check_machine(const Machine& machine);
 
 // Returns how fast data can be written to the folder (bytes/s). Writes `bytes` bytes to a file

@@ -20,10 +20,7 @@ Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& t
                                           const char* name) {
   std::vector<std::uint64_t> found;
   for (const std::string& text : options.texts(name)) {
-    FKT_TRY(check_has_unit("--" + std::string(name), text));
-    const auto clock = parse_time(text, trace.info(), recording_end(trace));
-    if (!clock) return usage("--" + std::string(name) + ": " + clock.error().message);
-    found.push_back(*clock);
+    found.push_back(FKT_TRY(parse_moment("--" + std::string(name), text, trace)));
   }
   return found;
 }

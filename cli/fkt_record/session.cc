@@ -31,6 +31,7 @@
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 #include "lib/format/layer_mask.h"
+#include "lib/record/machine_sections.h"
 #include "lib/report/hit_report.h"
 
 namespace fkt::record {
@@ -44,17 +45,6 @@ constexpr std::uint64_t kCallsPeriod = 50'000'000;        // ns
 // later at most.
 std::uint64_t begin_period(std::uint64_t duration_ns) {
   return std::clamp<std::uint64_t>(duration_ns / 20, 1'000'000, 50'000'000);
-}
-
-// Warns about what cannot be recorded on this kernel.
-void tell_missing(std::uint64_t missing) {
-  if (missing & FKT_MISSING_PID_FREE) cli::warn("this kernel does not show when pids become free");
-  if (missing & FKT_MISSING_MATH_ERROR) {
-    cli::warn("this kernel does not show user programs' floating point exceptions");
-  }
-  if (missing & FKT_MISSING_TRACEPOINT) {
-    cli::warn("some events cannot be observed on this kernel; its log names them (dmesg)");
-  }
 }
 
 // Runs the recording, then waits for the workload to end.
@@ -189,7 +179,7 @@ void Session::started() {
   if (boot_) boot_->go_on();
   // A module may have come since the tracepoints were looked for.
   kernel_->instruments().modules_changed();
-  if (const Result<fkt_status> status = kernel_->device().status()) tell_missing(status->missing);
+  for (const std::string& lack : kernel_lacks()) cli::warn("this kernel does not show: " + lack);
   const std::string own_disk = own_disk_line(request_.layers.files, recording_.name());
   const bool writes_meanwhile = request_.when_full != Request::WhenFull::overwrite;
   if (writes_meanwhile && !request_.quiet && !own_disk.empty()) cli::warn(own_disk);

@@ -38,41 +38,6 @@ bool same(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-// A stream that provides the given request and then ends.
-class StringStream : public httplib::Stream {
- public:
-  explicit StringStream(std::string_view bytes) : left_(bytes) {}
-  bool is_readable() const override { return !left_.empty(); }
-  bool is_writable() const override { return true; }
-  ssize_t read(char* to, std::size_t size) override {
-    size = left_.copy(to, size);
-    left_.remove_prefix(size);
-    return static_cast<ssize_t>(size);
-  }
-  ssize_t write(const char* bytes, std::size_t size) override {
-    reply_.append(bytes, size);
-    return static_cast<ssize_t>(size);
-  }
-  void get_remote_ip_and_port(std::string& ip, int& port) const override {
-    ip = kAddress, port = 0;
-  }
-  void get_local_ip_and_port(std::string& ip, int& port) const override { ip = kAddress, port = 0; }
-  socket_t socket() const override { return -1; }
-  const std::string& reply() const { return reply_; }
-
- private:
-  std::string_view left_;
-  std::string reply_;
-};
-
-class Http : public httplib::Server {
- public:
-  void answer(httplib::Stream& connection) {
-    bool closed = false;
-    process_request(connection, true, closed, nullptr);
-  }
-};
-
 Parameters parameters_of(const httplib::Request& request) {
   Parameters parameters;
   for (const auto& [name, value] : request.params) parameters[name] = value;
@@ -84,7 +49,7 @@ Parameters parameters_of(const httplib::Request& request) {
 struct Server::Running {
   const Api& api;
   std::string_view page;
-  Http http;
+  httplib::Server http;
   std::jthread thread;
 
   // Checks the token. Returns true if the request may be answered; otherwise sets the response to
@@ -152,12 +117,6 @@ void Server::stop() {
   if (!running_->thread.joinable()) return;
   running_->http.stop();
   running_->thread.join();
-}
-
-std::string Server::reply_to(std::string_view request) {
-  StringStream connection(request);
-  running_->http.answer(connection);
-  return connection.reply();
 }
 
 std::string Server::url() const {

@@ -23,9 +23,6 @@ class Server {
   Status start();
   void stop();
 
-  // For tests: the response to a request with these bytes; start() is not needed.
-  std::string reply_to(std::string_view request);
-
   int port() const { return port_; }
   std::string url() const;
 

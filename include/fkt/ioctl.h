@@ -39,7 +39,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 29
+#define FKT_ABI_VERSION 30
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -370,7 +370,6 @@ struct fkt_status {
 	__s32 recorder; /* process (tgid) that owns the recording; 0: none */
 	__u64 recording; /* its id */
 	__u64 mask; /* layers recorded now */
-	__u64 missing; /* FKT_MISSING_* bits: what this kernel does not allow to be observed */
 	__u64 events; /* written by probes */
 	__u64 lost; /* not written: no page was free */
 	__u64 discarded; /* written by probes, but in pages that were not written to the output or fetched */
@@ -408,14 +407,6 @@ struct fkt_status {
 #define FKT_STATUS_PID_NAMESPACE 0x2
 /* Nothing is recorded until a hit of an instrument whose action is FKT_ACTION_START; after the stop: there was none. */
 #define FKT_STATUS_WAITS 0x4
-
-/* Bits of fkt_status.missing. */
-#define FKT_MISSING_PID_FREE 0x1 /* the hook on free_pid */
-#define FKT_MISSING_MATH_ERROR 0x2 /* floating point exceptions of user programs */
-#define FKT_MISSING_TRACEPOINT 0x4 /* a tracepoint of the catalogue; the kernel log names it */
-#define FKT_MISSING_USER_GP 0x8 /* general protection faults of user programs */
-#define FKT_MISSING_DIE 0x10 /* the other exceptions */
-#define FKT_MISSING_NMI 0x20 /* the begin of NMIs */
 
 enum fkt_engine_id {
 	FKT_ENGINE_NONE = 0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/format/clocks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -61,17 +62,48 @@ Error not_a_time(std::string_view text, const char* others) {
                                 "\" is no time: give a number with ns, us, ms or s, " + others};
 }
 
-// Returns the stamp (ticks) at which the wall clock showed `real_ns`, or the recording's start for
-// times before it.
-std::uint64_t clock_at(const Clocks& clocks, std::int64_t real_ns) {
-  const auto start = static_cast<std::int64_t>(clocks.start.real_ns);
-  if (real_ns <= start) return clocks.start.clock;
-  long double scale = clocks.ticks_per_second() / kSecond;
-  if (ended(clocks) && clocks.end->real_ns > clocks.start.real_ns) {
-    scale = static_cast<long double>(clocks.end->clock - clocks.start.clock) /
-            static_cast<long double>(clocks.end->real_ns - clocks.start.real_ns);
+// A stretch in which the wall clock ran evenly, as far as it was read. It may be set and slewed
+// while recording, so that its times are interpolated between its own readings.
+struct WallStretch {
+  ClockPair from;
+  std::uint64_t until;  // ticks; that of the next pair, or for ever
+  long double ns_per_tick;
+};
+
+// Calls take(stretch) for the stretches in the order of time, until it returns true.
+template <class Take>
+void for_wall_stretches(const Clocks& clocks, Take take) {
+  const long double own = kSecond / static_cast<long double>(clocks.ticks_per_second());
+  ClockPair from = clocks.start;
+  long double rate = own;
+  const auto passed_on = [&](const ClockPair& to) {
+    if (to.clock <= from.clock) return false;
+    rate = (static_cast<long double>(to.real_ns) - static_cast<long double>(from.real_ns)) /
+           static_cast<long double>(to.clock - from.clock);
+    // A clock that was set, not slewed: when is not known, so it ran on until the later reading.
+    if (std::abs(rate / own - 1) > 0.2L) rate = own;
+    const WallStretch stretch{from, to.clock, rate};
+    from = to;
+    return take(stretch);
+  };
+  for (const ClockPair& pair : clocks.between) {
+    if (passed_on(pair)) return;
   }
-  return clocks.start.clock + rounded(static_cast<long double>(real_ns - start) * scale);
+  if (ended(clocks) && passed_on(*clocks.end)) return;
+  take(WallStretch{from, std::numeric_limits<std::uint64_t>::max(), rate});
+}
+
+// Returns the stamp (ticks) at which the wall clock first showed `real_ns`, or the recording's
+// start for times before it.
+std::uint64_t clock_at(const Clocks& clocks, std::int64_t real_ns) {
+  std::uint64_t clock = clocks.start.clock;
+  if (real_ns <= static_cast<std::int64_t>(clocks.start.real_ns)) return clock;
+  for_wall_stretches(clocks, [&](const WallStretch& stretch) {
+    const std::int64_t since = real_ns - static_cast<std::int64_t>(stretch.from.real_ns);
+    clock = stretch.from.clock + rounded(static_cast<long double>(since) / stretch.ns_per_tick);
+    return clock < stretch.until;
+  });
+  return clock;
 }
 
 }  // namespace
@@ -86,18 +118,17 @@ double Clocks::ticks_per_second() const {
 }
 
 std::uint64_t Clocks::real_ns(std::uint64_t clock) const {
-  // The wall clock may be slewed while recording, so its times are interpolated between its own two
-  // readings.
-  long double scale = kSecond / static_cast<long double>(ticks_per_second());
-  if (ended(*this) && end->real_ns > start.real_ns) {
-    scale = static_cast<long double>(end->real_ns - start.real_ns) /
-            static_cast<long double>(end->clock - start.clock);
-  }
-  if (clock >= start.clock) {
-    return start.real_ns + rounded(static_cast<long double>(clock - start.clock) * scale);
-  }
-  const std::uint64_t before = rounded(static_cast<long double>(start.clock - clock) * scale);
-  return before < start.real_ns ? start.real_ns - before : 0;
+  std::uint64_t real = 0;
+  for_wall_stretches(*this, [&](const WallStretch& stretch) {
+    if (clock >= stretch.until) return false;
+    const bool is_after = clock >= stretch.from.clock;
+    const std::uint64_t ticks = is_after ? clock - stretch.from.clock : stretch.from.clock - clock;
+    const std::uint64_t ns = rounded(static_cast<long double>(ticks) * stretch.ns_per_tick);
+    real = is_after ? stretch.from.real_ns + ns
+                    : stretch.from.real_ns - std::min(ns, stretch.from.real_ns);
+    return true;
+  });
+  return real;
 }
 
 std::uint64_t ticks_to_ns(const Clocks& clocks, std::uint64_t ticks) {

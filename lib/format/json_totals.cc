@@ -35,8 +35,9 @@ void put_cpu_totals(JsonWriter& json, const CpuTotals& cpu) {
 
 void put_totals(JsonWriter& json, const Totals& t) {
   json.members("bytes", t.bytes, "clock_back", t.clock_back, "discarded", t.discarded, "drain_ns",
-               t.drain_ns, "error", t.error, "events", t.events, "lost", t.lost, "missed", t.missed,
-               "overwritten", t.overwritten, "pages", t.pages);
+               t.drain_ns, "error", t.error, "events", t.events);
+  if (!t.lacks.empty()) json.members("lacks", t.lacks);
+  json.members("lost", t.lost, "missed", t.missed, "overwritten", t.overwritten, "pages", t.pages);
   json.key("per_cpu").array([&] {
     for (const CpuTotals& cpu : t.per_cpu) put_cpu_totals(json, cpu);
   });
@@ -62,6 +63,7 @@ Totals totals_of(const Json& json) {
   get(json, "because", t.because);
   get(json, "source", t.source);
   get(json, "error", t.error);
+  get(json, "lacks", t.lacks);
   if (const auto status = json.find("workload_status");
       status != json.end() && status->is_number_integer()) {
     int value = 0;

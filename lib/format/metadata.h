@@ -48,10 +48,11 @@ struct Clocks {
   std::uint64_t khz = 0;  // ticks per millisecond, according to the kernel
   ClockPair start;
   std::optional<ClockPair> end;
-  int zone_seconds = 0;  // east of UTC
+  std::vector<ClockPair> between;  // ascending; see lib/read/clock_events.h
+  int zone_seconds = 0;            // east of UTC
   // Returns ticks per second: measured over the recording when its end is known, else khz * 1000.
   double ticks_per_second() const;
-  // Returns the wall clock time of `clock` (ns since 1970), by the nearest pairs.
+  // Returns the wall clock time of `clock` (ns since 1970), by the pairs before and after it.
   std::uint64_t real_ns(std::uint64_t clock) const;
 };
 
@@ -92,6 +93,7 @@ struct Totals {  // from the tail; absent when the recorder could not finish
   std::string stop_reason;
   std::string because;  // of a snapshot: what made its condition true; empty: it was requested
   std::string source;   // of a slice: what its recording lacked (lib/read/damage.h); empty: nothing
+  std::vector<std::string> lacks;  // what the kernel did not let the module record, a line each
   int error = 0;
   std::optional<int> workload_status;
   std::vector<CpuTotals> per_cpu;

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -168,6 +169,21 @@ std::string interrupt_lines() {
     return true;
   });
   return std::string(out.view());
+}
+
+std::vector<std::string> kernel_lacks() {
+  std::vector<std::string> lacks;
+  const Result<std::string> text = read_file("/sys/module/fkt/parameters/lacks");
+  for_each_line(text ? *text : "", [&lacks](std::string_view line, std::size_t) {
+    if (!line.empty()) lacks.emplace_back(line);
+    return true;
+  });
+  return lacks;
+}
+
+std::size_t tracepoints_left_out() {
+  const Result<std::string> text = read_file("/sys/module/fkt/parameters/left_out");
+  return text ? static_cast<std::size_t>(std::ranges::count(*text, '\n')) : 0;
 }
 
 std::string syscall_lines() {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fkt/ioctl.h>
 
@@ -34,6 +35,13 @@ std::string task_lines(const TaskRules& rules);
 
 // Returns the payload of FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
 std::string interrupt_lines();
+
+// Returns what this kernel does not let the loaded module record, as far as that was tried: a line
+// each, as "the begin of NMIs".
+std::vector<std::string> kernel_lacks();
+// Returns how many classes of tracepoints have no fields of their own, because the kernel's headers
+// do not describe them.
+std::size_t tracepoints_left_out();
 
 // Returns the payload of FKT_SEC_SYSCALLS.
 std::string syscall_lines();

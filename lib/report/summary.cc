@@ -370,6 +370,11 @@ void Builder::notes() {
         "flight recorder: " + counted(a_.info().totals->overwritten, "older event") +
         " made room for these; each CPU's begin where its oldest page does");
   }
+  if (a_.info().totals) {
+    for (const std::string& lack : a_.info().totals->lacks) {
+      out_.notes.push_back("the kernel does not show: " + lack);
+    }
+  }
   if (!integrity_.checksums) {
     out_.notes.push_back(
         "its pages have no checksums of their events (an older format): a changed one goes "

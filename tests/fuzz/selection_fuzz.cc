@@ -2,6 +2,10 @@
 // fkt_selection's server under libFuzzer: whatever a connection sends, it gets one whole answer:
 // JSON, or one line that says what is wrong. An input that does not begin like a request is used as
 // the part of a request after the token.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <cassert>
 #include <cstdint>
 #include <set>
@@ -11,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fkt_selection/server.h"
+#include "lib/base/unique_fd.h"
 #include "tests/golden/recordings.h"
 
 namespace {
@@ -25,6 +30,30 @@ struct Served {
   Served() {
     model.start();
     model.wait();
+    assert(server.start());
+  }
+  // What a connection gets that sends these bytes and nothing more.
+  std::string reply_to(std::string_view request) const {
+    const fkt::UniqueFd connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(server.port()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const auto* to = reinterpret_cast<const sockaddr*>(&address);
+    const int connected = ::connect(connection.get(), to, sizeof(address));
+    assert(connected == 0);
+    while (!request.empty()) {
+      const ssize_t sent = ::send(connection.get(), request.data(), request.size(), MSG_NOSIGNAL);
+      if (sent <= 0) break;  // it was refused before its end
+      request.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    ::shutdown(connection.get(), SHUT_WR);
+    std::string reply;
+    char bytes[65536];
+    for (ssize_t got = 0; (got = ::recv(connection.get(), bytes, sizeof(bytes), 0)) > 0;) {
+      reply.append(bytes, static_cast<std::size_t>(got));
+    }
+    return reply;
   }
 };
 
@@ -40,7 +69,7 @@ std::string request_of(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static Served served;
   const std::string request = request_of({reinterpret_cast<const char*>(data), size});
-  const std::string reply = served.server.reply_to(request);
+  const std::string reply = served.reply_to(request);
   if (reply.empty()) return 0;  // the connection was closed before a request was whole
   assert(reply.starts_with("HTTP/1.1 "));
   const int status = std::stoi(reply.substr(9, 3));

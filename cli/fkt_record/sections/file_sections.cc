@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <span>
 
+#include <fmt/core.h>
+
 #include "cli/fkt_record/start/engine_name.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/json.h"
@@ -97,6 +99,12 @@ std::string totals(const Ending& e) {
   totals.clock_back = s.clock_back;
   totals.drain_ns = s.drain_ns;
   totals.stop_reason = stop_reason_name(s.stop_reason);
+  totals.lacks = kernel_lacks();
+  // Of interest where tracepoints were recorded alone.
+  if (const std::size_t classes = tracepoints_left_out(); e.hits && classes > 0) {
+    totals.lacks.push_back(
+        fmt::format("fields of their own of {} classes of tracepoints", classes));
+  }
   totals.error = s.error;
   totals.workload_status = e.workload_status;
   totals.per_cpu = per_cpu(e);

@@ -53,6 +53,10 @@ constexpr const char* kSource = "sys/devices/system/clocksource/clocksource0/cur
 constexpr const char* kSecureBoot =
     "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
+constexpr const char* kOptions =
+    "CONFIG_TRACEPOINTS=y\nCONFIG_KPROBES=y\nCONFIG_KALLSYMS=y\n"
+    "CONFIG_DYNAMIC_FTRACE_WITH_REGS=y\nCONFIG_UPROBES=y\n";
+
 Files& make_good(Files& files) {
   return files.put("sys/module/fkt/initstate", "live")
       .put("dev/fkt", "")
@@ -60,7 +64,8 @@ Files& make_good(Files& files) {
       .put("proc/cpuinfo", kSteady)
       .put("sys/kernel/tracing/current_tracer", "nop\n")
       .put("sys/kernel/tracing/set_event", "")
-      .put("sys/kernel/btf/vmlinux", "");
+      .put("sys/kernel/btf/vmlinux", "")
+      .put("boot/config-6.1.0", kOptions);
 }
 
 }  // namespace
@@ -131,25 +136,57 @@ TEST_CASE("where the module is not built, loading it is not the next step") {
 
 TEST_CASE("a kernel that FKT is not made for") {
   Files files("kernel");
-  for (const char* good : {"6.1", "6.1.0-56-amd64", "6.12.95+deb12-amd64"}) {
+  for (const char* good : {"6.1", "6.1.0-56-amd64", "6.12.95+deb12-amd64", "7.3.4+deb13-amd64"}) {
     CHECK(files.about("kernel", good).verdict == Verdict::good);
   }
-  for (const char* bad : {"9.9", "6.18.44", "6.10.3", "6.2.0", "5.6.1", "6"}) {
+  for (const char* untested : {"6.18.44", "6.10.3", "6.2.0", "9.9", "10.0-rc1"}) {
+    const Finding kernel = files.about("kernel", untested);
+    CHECK(kernel.verdict == Verdict::note);
+    CHECK(kernel.found == std::string(untested) + ": FKT is tested on 6.1, 6.12, 7.3");
+  }
+  for (const char* bad : {"6.0.9", "5.16.1", "6", "4.19"}) {
     const Finding kernel = files.about("kernel", bad);
     CHECK(kernel.verdict == Verdict::blocked);
-    CHECK(kernel.found == std::string(bad) + ": FKT is made for 6.1 and 6.12 alone");
+    CHECK(kernel.found == std::string(bad) + ": FKT needs 6.1 or newer");
     CHECK(files.about("module", bad).remedy.empty());
   }
-  files.put("sys/module/fkt/initstate", "live");
-  CHECK(files.about("kernel", "6.18.44").verdict == Verdict::note);
   // The README names the same kernels.
   const std::string readme = contents(golden() / "../../README.md");
   const std::string limits = readme.substr(readme.find("\n## Limits"));
   std::string versions;
   for (const std::string_view version : doctor::kKernels) {
-    versions += (versions.empty() ? "" : " and ") + std::string(version);
+    versions += (versions.empty()                     ? ""
+                 : version == doctor::kKernels.back() ? " and "
+                                                      : ", ") +
+                std::string(version);
   }
   CHECK(limits.find("kernels " + versions) != std::string::npos);
+}
+
+TEST_CASE("a kernel without what FKT needs") {
+  Files files("options");
+  CHECK(files.about("options").verdict == Verdict::note);
+  const std::string all = kOptions;
+  files.put("boot/config-6.1.0", all);
+  CHECK(files.about("options").verdict == Verdict::good);
+  files.put("boot/config-6.1.0", all.substr(0, all.find("CONFIG_DYN")));
+  CHECK(files.about("options").verdict == Verdict::note);
+  CHECK(files.about("options").found.find("no CONFIG_UPROBES") != std::string::npos);
+  files.put("boot/config-6.1.0", "# CONFIG_KPROBES is not set\n" + all.substr(21) + "\nX" + all);
+  CHECK(files.about("options").verdict == Verdict::blocked);
+}
+
+TEST_CASE("what the loaded module cannot record here") {
+  Files files("lacks");
+  make_good(files);
+  CHECK_THROWS(files.about("not shown"));
+  files.put("sys/module/fkt/parameters/lacks", "the begin of NMIs\ntracepoint x\n");
+  CHECK(files.about("not shown").found ==
+        "this kernel does not show: the begin of NMIs, tracepoint x");
+  files.put("sys/module/fkt/parameters/left_out", "a\nb\n");
+  CHECK(files.about("not shown").found ==
+        "this kernel does not show: the begin of NMIs, tracepoint x, "
+        "fields of their own of 2 classes of tracepoints");
 }
 
 TEST_CASE("folders that are none are refused") {

@@ -117,6 +117,24 @@ TEST_CASE("a recording that runs past midnight") {
   CHECK(time_of("12:00:00", c, last) == 5000);  // not in the recording
 }
 
+TEST_CASE("a wall clock that was set while recording") {
+  Clocks c = clocks();
+  const auto after = [](std::uint64_t seconds) { return 5000 + seconds * 2'500'000'000; };
+  // Read each minute; set forward by an hour in the second minute, back by two in the third.
+  const std::uint64_t hour = 3600 * kSecond;
+  c.between = {{after(60), 0, 0, kReal + 60 * kSecond},
+               {after(120), 0, 0, kReal + 120 * kSecond + hour},
+               {after(180), 0, 0, kReal + 180 * kSecond - hour}};
+  CHECK(c.real_ns(after(30)) == kReal + 30 * kSecond);
+  CHECK(c.real_ns(after(90)) == kReal + 90 * kSecond);
+  CHECK(c.real_ns(after(120)) == kReal + 120 * kSecond + hour);
+  CHECK(c.real_ns(after(150)) == kReal + 150 * kSecond + hour);
+  CHECK(c.real_ns(after(200)) == kReal + 200 * kSecond - hour);
+  CHECK(time_of("01:47:10", c, after(240)) == after(30));
+  CHECK(time_of("02:48:50", c, after(240)) == after(130));
+  CHECK(time_of("02:10", c, after(240)) == after(120));  // never shown: when it had been set
+}
+
 TEST_CASE("the zero of all times is in the head, whatever the tail says") {
   TraceInfo info;
   info.clocks.khz = 1'000'000;

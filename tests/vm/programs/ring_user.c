@@ -11,7 +11,7 @@
  *   ring_user hold          starts a recording and keeps it until it gets a signal
  *   ring_user own CALLS     records calls that it makes itself; prints "own N of N": bytes of the sampled pages
  *   ring_user waitready     FKT_WAITREADY, then prints "ready"
- *   ring_user status        prints "state N recorder N mask 0xN missing 0xN lost N"
+ *   ring_user status        prints "state N recorder N mask 0xN lost N"
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -550,8 +550,8 @@ static int print_status(void)
 	struct fkt_status s;
 
 	check(!ioctl(open_device(), FKT_STATUS, &s), "FKT_STATUS");
-	printf("state %u recorder %d mask 0x%llx missing 0x%llx lost %llu\n", s.state, s.recorder,
-	       (unsigned long long)s.mask, (unsigned long long)s.missing, (unsigned long long)s.lost);
+	printf("state %u recorder %d mask 0x%llx lost %llu\n", s.state, s.recorder,
+	       (unsigned long long)s.mask, (unsigned long long)s.lost);
 	return 0;
 }
 
