@@ -26,10 +26,10 @@ man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
 # The kernel's code has the kernel's form.
 cxx_sources = $(filter-out tests/unit/kernel/%,$(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/unit/*/*.h tests/unit/*/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc))
-scripts = packaging/setup packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
+scripts = packaging/setup packaging/make-deb packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
-.PHONY: all help tools dev test case demo-tools module install install-tools install-boot uninstall demo check check-kernels check-long check-unit check-golden check-model check-vm check-debug check-powercut \
+.PHONY: all help tools dev test case demo-tools module install install-tools deb install-boot uninstall demo check check-kernels check-long check-unit check-golden check-model check-vm check-debug check-powercut \
         check-setup unit-tests check-sanitizers fuzz bench bench-readers lint lint-module format clean
 .DEFAULT_GOAL := all
 
@@ -82,6 +82,10 @@ install-tools: tools  ## the same without module and rule, for a machine that on
 	@for tool in $(tool_names); do \
 	    install -D -m 644 completions/fkt.bash "$(DESTDIR)$(prefix)/share/bash-completion/completions/$$tool" || exit 1; done
 	@install -D -m 644 completions/_fkt '$(DESTDIR)$(prefix)/share/zsh/site-functions/_fkt'
+
+deb:  ## Debian packages of tools, modules and libraries, into build/deb
+	@packaging/setup build web deb
+	@packaging/make-deb
 
 install-boot:  ## what records the machine's start, for initramfs-tools (man 7 fkt-boot)
 	@install -D -m 755 packaging/initramfs/hook '$(initramfs_dir)/hooks/fkt'
