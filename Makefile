@@ -29,7 +29,7 @@ cxx_sources = $(filter-out tests/unit/kernel/%,$(wildcard lib/*/*.h lib/*/*.cc c
 scripts = packaging/setup packaging/make-deb packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
-.PHONY: all help tools dev test case demo-tools module install install-tools deb install-boot uninstall demo check check-kernels check-long check-unit check-golden check-model check-vm check-debug check-powercut \
+.PHONY: all help tools dev test case demo-tools module install install-tools static deb install-boot uninstall demo check check-kernels check-long check-unit check-golden check-model check-vm check-debug check-powercut \
         check-setup unit-tests check-sanitizers fuzz bench bench-readers lint lint-module format clean
 .DEFAULT_GOAL := all
 
@@ -64,7 +64,7 @@ module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
 	@test -d '$(KDIR)' || { echo 'make: $(KDIR) is missing: install linux-headers-$(RELEASE), or name other headers with KDIR=...' >&2; exit 1; }
 	@echo "make: building module/fkt.ko for $(kernel_release)"
 	@$(MAKE) --no-print-directory -s -C '$(KDIR)' M='$(CURDIR)/module' CONFIG_DEBUG_INFO_BTF_MODULES= modules
-	@sed -n 's|^#define FKT_LEFT_OUT_COUNT \([1-9].*\)|make: left out: fields of their own of \1 classes of tracepoints (records/left_out says why)|p' records/left_out
+	@sed -n 's|^#define FKT_LEFT_OUT_COUNT \([1-9].*\)|make: left out: the fields of \1 classes of tracepoints (records/left_out says why)|p' records/left_out
 
 install: all install-tools  ## tools, library, man pages, module and udev rule (DESTDIR, prefix)
 	@echo "make: installing into $(modules_dir)"
@@ -82,6 +82,12 @@ install-tools: tools  ## the same without module and rule, for a machine that on
 	@for tool in $(tool_names); do \
 	    install -D -m 644 completions/fkt.bash "$(DESTDIR)$(prefix)/share/bash-completion/completions/$$tool" || exit 1; done
 	@install -D -m 644 completions/_fkt '$(DESTDIR)$(prefix)/share/zsh/site-functions/_fkt'
+
+static:  ## fkt_record and fkt_print that need no library, for older or small machines, into build/static/bin
+	@packaging/setup build
+	@cmake -S . -B '$(BUILD)/static' -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Release -DFKT_STATIC=ON -DFKT_TESTS=OFF \
+	    -DCMAKE_RUNTIME_OUTPUT_DIRECTORY='$(BUILD)/static/bin' >'$(BUILD)/static.log' 2>&1 || { tail -20 '$(BUILD)/static.log'; exit 1; }
+	@MAKEFLAGS= cmake --build '$(BUILD)/static' -j$(JOBS) --target fkt_record fkt_print -- --no-print-directory -s
 
 deb:  ## Debian packages of tools, modules and libraries, into build/deb
 	@packaging/setup build web deb

@@ -186,7 +186,7 @@ TEST_CASE("what the loaded module cannot record here") {
   files.put("sys/module/fkt/parameters/left_out", "a\nb\n");
   CHECK(files.about("not shown").found ==
         "this kernel does not show: the begin of NMIs, tracepoint x, "
-        "fields of their own of 2 classes of tracepoints");
+        "the fields of 2 classes of tracepoints");
 }
 
 TEST_CASE("folders that are none are refused") {
