@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/base/suggest.h"
-#include "lib/instrument/line_scanner.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {
@@ -40,62 +40,62 @@ Error no_action(std::string_view word, std::size_t column) {
     names.emplace_back(kind.name);
     all += (all.empty() ? "" : ", ") + names.back();
   }
-  return at_column(column, "no action is called \"" + std::string(word) + "\" (" + all + ")" +
+  return at_column(column, "no action is called " + in_quotes(word) + " (" + all + ")" +
                                did_you_mean(word, names));
 }
 
-Result<FieldPath> take_path(LineScanner& scanner, const char* what) {
-  const std::size_t column = scanner.column();
-  const std::string_view text = scanner.take_until(",()");
-  if (text.empty()) return scanner.expected(what);
+Result<FieldPath> take_path(Lexer& lexer, const char* what) {
+  const std::size_t column = lexer.column();
+  const std::string_view text = lexer.take_until(",()");
+  if (text.empty()) return lexer.expected(what);
   return FieldPath::parse(text, column);
 }
 
 // Parses "(VALUE, WIDTH)" behind "linear".
-Status linear(LineScanner& scanner, Action& action) {
-  action.value = FKT_TRY(take_path(scanner, "a value (as duration)"));
-  if (!scanner.take(',')) return scanner.expected("\",\" and the buckets' width (as 10us)");
-  action.width = scanner.take_until(",()");
-  if (action.width.empty()) return scanner.expected("the buckets' width (as 10us)");
-  if (!scanner.take(')')) return scanner.expected("\")\"");
+Status linear(Lexer& lexer, Action& action) {
+  action.value = FKT_TRY(take_path(lexer, "a value (as duration)"));
+  if (!lexer.take(",")) return lexer.expected("\",\" and the buckets' width (as 10us)");
+  action.width = lexer.take_until(",()");
+  if (action.width.empty()) return lexer.expected("the buckets' width (as 10us)");
+  if (!lexer.take(")")) return lexer.expected("\")\"");
   return Done{};
 }
 
 // Parses "(VALUE[, by KEY])" or "(linear(VALUE, WIDTH)[, by KEY])".
-Status histogram(LineScanner& scanner, Action& action) {
-  if (!scanner.take('(')) return scanner.expected("\"(\" and a value (as duration)");
-  action.value = FKT_TRY(take_path(scanner, "a value (as duration)"));
-  if (action.value.root == "linear" && scanner.take('(')) {
-    FKT_TRY(linear(scanner, action));
+Status histogram(Lexer& lexer, Action& action) {
+  if (!lexer.take("(")) return lexer.expected("\"(\" and a value (as duration)");
+  action.value = FKT_TRY(take_path(lexer, "a value (as duration)"));
+  if (action.value.root == "linear" && lexer.take("(")) {
+    FKT_TRY(linear(lexer, action));
   }
-  if (scanner.take(',')) {
-    const std::size_t column = scanner.column();
-    const std::string_view by = scanner.take_word();
+  if (lexer.take(",")) {
+    const std::size_t column = lexer.column();
+    const std::string_view by = lexer.take_word();
     if (by != "by") return at_column(column, "a key is written \"by KEY\" (as by task)");
-    action.key = FKT_TRY(take_path(scanner, "a key (as task)"));
+    action.key = FKT_TRY(take_path(lexer, "a key (as task)"));
   }
-  if (!scanner.take(')')) return scanner.expected("\", by KEY\" or \")\"");
+  if (!lexer.take(")")) return lexer.expected("\", by KEY\" or \")\"");
   return Done{};
 }
 
-Status name(LineScanner& scanner, Action& action) {
+Status name(Lexer& lexer, Action& action) {
   const char* const what =
       action.kind == Action::Kind::handler ? "the handler's name" : "the flag's name";
-  const std::size_t where = scanner.column();
-  const std::string_view word = scanner.take_word();
-  if (word.empty()) return scanner.expected(what);
+  const std::size_t where = lexer.column();
+  const std::string_view word = lexer.take_word();
+  if (word.empty()) return lexer.expected(what);
   action.name = word;
   if (action.kind != Action::Kind::handler && word == "do") {
     return at_column(where, "\"do\" begins the action: no flag is called so");
   }
   if (action.kind == Action::Kind::handler) {
     if (word.size() < FKT_HANDLER_NAME_BYTES) return Done{};
-    return scanner.expected("a shorter name: at most " +
-                            std::to_string(FKT_HANDLER_NAME_BYTES - 1) + " characters");
+    return lexer.expected("a shorter name: at most " + std::to_string(FKT_HANDLER_NAME_BYTES - 1) +
+                          " characters");
   }
-  if (scanner.at_end()) return Done{};
-  if (scanner.take_word() != "of" || scanner.take_word() != "task") {
-    return scanner.expected("the end, or \"of task\"");
+  if (lexer.at_end()) return Done{};
+  if (lexer.take_word() != "of" || lexer.take_word() != "task") {
+    return lexer.expected("the end, or \"of task\"");
   }
   action.of_task = true;
   return Done{};
@@ -108,22 +108,22 @@ std::string_view action_name(Action::Kind kind) {
 }
 
 Result<Action> parse_action(std::string_view text, std::size_t column) {
-  LineScanner scanner(text, column);
+  Lexer lexer({text, column});
   Action action;
-  action.column = scanner.column();
-  const std::string_view word = scanner.take_word();
-  if (word.empty()) return scanner.expected("an action (as record, count)");
+  action.column = lexer.column();
+  const std::string_view word = lexer.take_word();
+  if (word.empty()) return lexer.expected("an action (as record, count)");
   const ActionName* const kind = std::ranges::find(kActionNames, word, &ActionName::name);
   if (kind == std::end(kActionNames)) return no_action(word, action.column);
   action.kind = kind->kind;
   Status parsed = Done{};
-  if (action.kind == Action::Kind::histogram) parsed = histogram(scanner, action);
+  if (action.kind == Action::Kind::histogram) parsed = histogram(lexer, action);
   if (action.kind == Action::Kind::set || action.kind == Action::Kind::clear ||
       action.kind == Action::Kind::handler) {
-    parsed = name(scanner, action);
+    parsed = name(lexer, action);
   }
   if (!parsed) return parsed.error();
-  if (!scanner.at_end()) return scanner.expected("the end");
+  if (!lexer.at_end()) return lexer.expected("the end");
   return action;
 }
 

@@ -10,9 +10,9 @@
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
 #include "lib/format/clocks.h"
-#include "lib/instrument/line_scanner.h"
 #include "lib/instrument/registers.h"
 #include "lib/query/comparison.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {

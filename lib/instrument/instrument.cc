@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
-#include "lib/instrument/line_scanner.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {
 
 constexpr std::size_t kLongest = 4096;   // characters of the line
 constexpr std::size_t kMostValues = 16;  // that are recorded with a hit
+constexpr std::string_view kBlanks = " \t", kBeforeWord = " \t)";
 
 // What a number can be shown as: types of fields in a catalogue.
 constexpr std::string_view kNumberForms[] = {"x", "addr", "dev", "ip4", "port"};
@@ -33,56 +34,42 @@ std::string number_forms() {
   return text;
 }
 
-// A part of the line. Its first character is in column `column`, from 1.
-struct Part {
-  std::string_view text;
-  std::size_t column = 0;  // 0: the line has no such part
-};
-
-// The line, cut at the words "as", "if" and "do".
+// The line, cut at the words "as", "if" and "do". Without a word, its piece has no column.
 struct Parts {
-  Part place, async, condition, action;
+  Piece place, async, condition, action;
 };
 
 // Returns the position at which the word occurs as a word of its own, outside of quotation marks
 // and parentheses, and not behind a backslash; npos: nowhere.
 std::size_t find_word(std::string_view text, std::string_view word) {
-  char quote = '\0';
-  int depth = 0;
-  std::size_t behind = text.npos;  // a blank that belongs to a name
-  for (std::size_t at = 0; at < text.size(); at++) {
-    const char c = text[at];
-    if (quote != '\0') {
-      if (c == quote) quote = '\0';
-      continue;
-    }
-    if (c == '\\') {
-      behind = ++at + 1;
-      continue;
-    }
-    if (c == '"' || c == '\'') quote = c;
-    if (c == '(') depth++;
-    if (c == ')') depth--;
-    if (depth > 0 || !text.substr(at).starts_with(word)) continue;
+  Lexer lexer({text, 0});
+  for (int depth = 0; !lexer.at_end();) {
+    const std::size_t at = lexer.column();
     const std::size_t end = at + word.size();
-    const bool begins =
-        at == 0 ||
-        (at != behind && (text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == ')'));
-    if (begins && (end == text.size() || text[end] == ' ' || text[end] == '\t')) return at;
+    if (lexer.take("(")) {
+      depth++;
+    } else if (lexer.take(")")) {
+      depth--;
+    } else if (lexer.take_quoted().empty() && lexer.take_until("\"'()") == word && depth <= 0 &&
+               (at == 0 || kBeforeWord.find(text[at - 1]) != kBeforeWord.npos) &&
+               (end == text.size() || kBlanks.find(text[end]) != kBlanks.npos)) {
+      return at;
+    }
   }
   return text.npos;
 }
 
-Result<Parts> cut(std::string_view text) {
+Result<Parts> cut(Piece line) {
+  const std::string_view text = line.text;
   const std::size_t end = text.size();
   const std::size_t first_if = find_word(text, "if"), action = std::min(find_word(text, "do"), end);
   if (action != end && first_if != text.npos && first_if > action) {
-    return at_column(first_if + 1,
+    return at_column(line.column + first_if,
                      "\"if\" stands behind \"do\": write the condition before the action");
   }
   const std::size_t condition = std::min(first_if, action);
   const auto part = [&](std::size_t from, std::size_t to) {
-    return Part{text.substr(from, to - from), from + 1};
+    return Piece{text.substr(from, to - from), line.column + from};
   };
   const std::size_t async = std::min(find_word(text.substr(0, condition), "as"), condition);
   Parts parts;
@@ -95,21 +82,20 @@ Result<Parts> cut(std::string_view text) {
 
 class ValueParser {
  public:
-  ValueParser(LineScanner& scanner, std::vector<FetchedValue>& values)
-      : scanner_(scanner), values_(values) {}
+  ValueParser(Lexer& lexer, std::vector<FetchedValue>& values) : lexer_(lexer), values_(values) {}
 
   // Parses "(VALUE, ...) ret", both of which may be missing.
   Status parse() {
-    if (scanner_.take('(')) {
+    if (lexer_.take("(")) {
       do {
         FKT_TRY(take(false));
-      } while (scanner_.take(','));
-      if (!scanner_.take(')')) return scanner_.expected("\",\" or \")\"");
+      } while (lexer_.take(","));
+      if (!lexer_.take(")")) return lexer_.expected("\",\" or \")\"");
     }
-    if (scanner_.peek() == 'r') {
+    if (lexer_.peek() == 'r') {
       FKT_TRY(take(true));
     }
-    if (!scanner_.at_end()) return scanner_.expected("\"(\", \"ret\", \"as\", \"if\" or \"do\"");
+    if (!lexer_.at_end()) return lexer_.expected("\"(\", \"ret\", \"as\", \"if\" or \"do\"");
     return Done{};
   }
 
@@ -117,23 +103,23 @@ class ValueParser {
   Status take(bool of_result) {
     FetchedValue value;
     value.of_result = of_result;
-    std::size_t column = scanner_.column();
-    std::string_view text = scanner_.take_until(":,()=");
-    if (text.empty()) return scanner_.expected("an argument's name");
-    if (!of_result && scanner_.take('=')) {
+    std::size_t column = lexer_.column();
+    std::string_view text = lexer_.take_until(":,()=");
+    if (text.empty()) return lexer_.expected("an argument's name");
+    if (!of_result && lexer_.take("=")) {
       const auto wrong = std::ranges::find_if_not(text, is_name_character);
       if (wrong != text.end()) {
         return at_column(column, in_quotes(text) + " is no name: letters, digits and \"_\"");
       }
       value.name = text;
-      column = scanner_.column();
-      text = scanner_.take_until(":,()");
-      if (text.empty()) return scanner_.expected("what " + value.name + " is");
+      column = lexer_.column();
+      text = lexer_.take_until(":,()");
+      if (text.empty()) return lexer_.expected("what " + value.name + " is");
     }
     value.path = FKT_TRY(FieldPath::parse(text, column));
     if (of_result && value.path.root != "ret") {
-      return at_column(column, "\"" + std::string(text) +
-                                   "\" where \"ret\", \"as\", \"if\" or \"do\" should stand");
+      return at_column(column,
+                       in_quotes(text) + " where \"ret\", \"as\", \"if\" or \"do\" should stand");
     }
     FKT_TRY(form(value));
     if (values_.size() == kMostValues) {
@@ -144,9 +130,9 @@ class ValueParser {
   }
 
   Status form(FetchedValue& value) {
-    if (!scanner_.take(':')) return Done{};
-    const std::size_t column = scanner_.column();
-    const std::string_view word = scanner_.take_word();
+    if (!lexer_.take(":")) return Done{};
+    const std::size_t column = lexer_.column();
+    const std::string_view word = lexer_.take_word();
     if (word == "string") {
       value.form = FetchedValue::Form::string;
     } else if (word == "number") {
@@ -170,48 +156,48 @@ class ValueParser {
     return Done{};
   }
 
-  LineScanner& scanner_;
+  Lexer& lexer_;
   std::vector<FetchedValue>& values_;
 };
 
-Status parse_place_part(Part part, Instrument& instrument) {
-  LineScanner scanner(part.text, part.column);
-  const std::size_t column = scanner.column();
-  instrument.place = FKT_TRY(parse_place(scanner.take_until("("), column));
-  return ValueParser(scanner, instrument.values).parse();
+Status parse_place_part(Piece part, Instrument& instrument) {
+  Lexer lexer(part);
+  const std::size_t column = lexer.column();
+  instrument.place = FKT_TRY(parse_place(lexer.take_until("("), column));
+  return ValueParser(lexer, instrument.values).parse();
 }
 
 // Parses "as begin KIND by VALUE on VALUE".
-Status parse_async(Part part, Instrument& instrument) {
-  LineScanner scanner(part.text, part.column);
+Status parse_async(Piece part, Instrument& instrument) {
+  Lexer lexer(part);
   AsyncPart async;
   async.column = part.column;
-  scanner.take_word();
-  const std::size_t column = scanner.column();
-  const std::string_view role = scanner.take_word();
+  lexer.take_word();
+  const std::size_t column = lexer.column();
+  const std::string_view role = lexer.take_word();
   if (role != "begin" && role != "end") {
     return at_column(column, in_quotes(role) + " where \"begin\" or \"end\" should stand");
   }
   async.begins = role == "begin";
-  async.kind = scanner.take_word();
-  if (async.kind.empty()) return scanner.expected("a name for what " + std::string(role) + "s");
-  const std::size_t by = scanner.column();
-  if (scanner.take_word() != "by") {
+  async.kind = lexer.take_word();
+  if (async.kind.empty()) return lexer.expected("a name for what " + std::string(role) + "s");
+  const std::size_t by = lexer.column();
+  if (lexer.take_word() != "by") {
     return at_column(by,
                      "\"by\" and a recorded value should stand behind " + in_quotes(async.kind));
   }
-  async.match = scanner.take_until(":,()");
-  if (async.match.empty()) return scanner.expected("a recorded value's name");
-  if (!scanner.at_end()) {
-    const std::size_t behind = scanner.column();
-    if (scanner.take_word() != "on") {
+  async.match = lexer.take_until(":,()");
+  if (async.match.empty()) return lexer.expected("a recorded value's name");
+  if (!lexer.at_end()) {
+    const std::size_t behind = lexer.column();
+    if (lexer.take_word() != "on") {
       return at_column(
           behind, "only \"on\" and a recorded value can stand behind " + in_quotes(async.match));
     }
-    async.lane = scanner.take_until(":,()");
-    if (async.lane.empty()) return scanner.expected("a recorded value's name");
+    async.lane = lexer.take_until(":,()");
+    if (async.lane.empty()) return lexer.expected("a recorded value's name");
   }
-  if (!scanner.at_end()) return scanner.expected("\"if\" or \"do\"");
+  if (!lexer.at_end()) return lexer.expected("\"if\" or \"do\"");
   if (instrument.place.is_call()) {
     return at_column(async.column, "a call has its begin and its end already");
   }
@@ -227,12 +213,12 @@ Status parse_async(Part part, Instrument& instrument) {
 
 }  // namespace
 
-Result<Instrument> Instrument::parse(std::string_view text) {
+Result<Instrument> Instrument::parse(std::string_view text, std::size_t column) {
   if (text.size() > kLongest) {
-    return at_column(kLongest + 1,
+    return at_column(column + kLongest,
                      "the line is too long: at most " + std::to_string(kLongest) + " characters");
   }
-  const auto parts = FKT_TRY(cut(text));
+  const auto parts = FKT_TRY(cut({text, column}));
   Instrument instrument;
   instrument.text = text;
   FKT_TRY(parse_place_part(parts.place, instrument));

@@ -63,8 +63,9 @@ struct Instrument {
   std::optional<Expression> condition;
   Action action;
 
-  // Error (usage): "column 12: ...": what is wrong, and what was expected there.
-  static Result<Instrument> parse(std::string_view text);
+  // column: of the text's first character in its line. Error (usage): "column 12: ...": what is
+  // wrong, and what was expected there.
+  static Result<Instrument> parse(std::string_view text, std::size_t column = 1);
 };
 
 }  // namespace fkt

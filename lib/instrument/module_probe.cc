@@ -20,7 +20,7 @@
 #include "lib/base/suggest.h"
 #include "lib/format/catalogue.h"
 #include "lib/format/layer_mask.h"
-#include "lib/query/expression.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {
@@ -103,8 +103,8 @@ Result<unsigned> probe_layer(std::string_view text) {
   const Catalogue& catalogue = Catalogue::builtin();
   const Layer* const layer = parse_number(text, bit) ? catalogue.layer(bit) : catalogue.layer(text);
   if (layer == nullptr) {
-    return Error{ErrorCode::usage, "there is no layer \"" + std::string(text) + "\"" +
-                                       did_you_mean(text, layer_names())};
+    return Error{ErrorCode::usage,
+                 "there is no layer " + in_quotes(text) + did_you_mean(text, layer_names())};
   }
   if (std::ranges::find(kOwnLayers, layer->bit) == std::end(kOwnLayers)) return layer->bit;
   return Error{ErrorCode::usage,
@@ -125,26 +125,20 @@ class DescriptionParser {
       return std::move(probe_);
     }
     rest.remove_prefix(std::string_view(FKT_PROBE_MAGIC).size());
-    const std::string_view layer = next(rest), name = next(rest);
-    if (!is_word(name)) return broken("its name is \"" + std::string(name) + "\"");
+    const std::string_view layer = take_until(rest, ' '), name = take_until(rest, ' ');
+    if (!is_word(name)) return broken("its name is " + in_quotes(name));
     probe_.name = name;
     const Result<unsigned> known = probe_layer(layer);
     if (!known) return broken(known.error().message);
     probe_.layer = *known;
     while (!rest.empty()) {
-      const std::string reason = add_field(next(rest));
+      const std::string reason = add_field(take_until(rest, ' '));
       if (!reason.empty()) return broken(reason);
     }
     return std::move(probe_);
   }
 
  private:
-  static std::string_view next(std::string_view& rest) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    return word;
-  }
-
   ModuleProbe broken(const std::string& reason) {
     probe_.wrong = "its description is broken: " + reason;
     return std::move(probe_);
@@ -152,14 +146,14 @@ class DescriptionParser {
 
   // Returns what is wrong; empty: nothing.
   std::string add_field(std::string_view text) {
-    const std::size_t sign = std::min(text.find('='), text.size());
-    const std::string_view name = text.substr(0, sign);
-    if (!is_word(name)) return "no field \"" + std::string(text) + "\"";
+    std::string_view type_name = text;
+    const std::string_view name = take_until(type_name, '=');
+    if (!is_word(name)) return "no field " + in_quotes(text);
     if (std::ranges::find(probe_.fields, name, &Prototype::Argument::name) != probe_.fields.end()) {
-      return "two fields \"" + std::string(name) + "\"";
+      return "two fields " + in_quotes(name);
     }
-    const auto type = made_types().find(text.substr(std::min(sign + 1, text.size())));
-    if (!type) return "no type in \"" + std::string(text) + "\"";
+    const auto type = made_types().find(type_name);
+    if (!type) return "no type in " + in_quotes(text);
     if (probe_.fields.size() == FKT_PROBE_FIELDS) {
       return "more than " + std::to_string(FKT_PROBE_FIELDS) + " fields";
     }
@@ -196,8 +190,8 @@ ModuleProbe parse_probe(std::string_view module, std::string_view description) {
 std::vector<ModuleProbe> parse_probe_list(std::string_view lines) {
   std::vector<ModuleProbe> probes;
   for_each_line(lines, [&](std::string_view line, std::size_t) {
-    const std::size_t tab = std::min(line.find('\t'), line.size());
-    probes.push_back(parse_probe(line.substr(0, tab), line.substr(std::min(tab + 1, line.size()))));
+    const std::string_view module = take_until(line, '\t');
+    probes.push_back(parse_probe(module, line));
     return true;
   });
   return each_once(std::move(probes));

@@ -7,8 +7,8 @@
 
 #include "lib/base/parse.h"
 #include "lib/base/suggest.h"
-#include "lib/instrument/line_scanner.h"
 #include "lib/query/expression.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {
@@ -29,12 +29,6 @@ constexpr PlaceForm kPlaceForms[] = {
     {"mod", Place::Kind::module_probe, "mod:MODULE:PROBE"},
     {"user", Place::Kind::user_function, "user:FILE:FUNCTION[:entry|:exit|:call]"},
     {"usdt", Place::Kind::user_probe, "usdt:FILE:[PROVIDER:]PROBE"},
-};
-
-// A part of the place between colons.
-struct Piece {
-  std::string_view text;
-  std::size_t column;
 };
 
 // What ends or divides a name, or stands for others, is written with a backslash before it.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lib/instrument/line_scanner.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {

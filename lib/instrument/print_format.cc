@@ -2,11 +2,11 @@
 #include "lib/instrument/print_format.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <vector>
 
-#include "lib/base/text.h"
+#include "lib/base/parse.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {
@@ -16,10 +16,6 @@ constexpr std::string_view kModifiers = "-+ #0123456789.*hlLqjzt";  // of a conv
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n';
-}
-
-bool is_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -92,12 +88,11 @@ std::string take_strings(std::string_view& text) {
 
 class Constants {
  public:
-  explicit Constants(std::string_view text) : text_(text) {}
+  explicit Constants(std::string_view text) : lexer_({text, 1}) {}
 
   std::optional<std::uint64_t> all() {
     const std::optional<std::uint64_t> value = binary(0);
-    skip();
-    return at_ == text_.size() ? value : std::nullopt;
+    return lexer_.at_end() ? value : std::nullopt;
   }
 
  private:
@@ -110,16 +105,6 @@ class Constants {
   static constexpr Operator kOperators[] = {{"|", 0},  {"^", 1}, {"&", 2}, {"<<", 3},
                                             {">>", 3}, {"+", 4}, {"-", 4}, {"*", 5}};
   static constexpr int kLevels = 6;
-
-  void skip() {
-    while (at_ < text_.size() && is_blank(text_[at_])) at_++;
-  }
-  bool take(std::string_view what) {
-    skip();
-    if (!text_.substr(at_).starts_with(what)) return false;
-    at_ += what.size();
-    return true;
-  }
 
   static std::uint64_t calculated(std::string_view op, std::uint64_t left, std::uint64_t right) {
     switch (op[0]) {
@@ -146,8 +131,9 @@ class Constants {
     if (level == kLevels) return unary();
     Value left = binary(level + 1);
     while (left) {
-      const auto* const op = std::ranges::find_if(
-          kOperators, [&](const Operator& one) { return one.level == level && take(one.text); });
+      const auto* const op = std::ranges::find_if(kOperators, [&](const Operator& one) {
+        return one.level == level && lexer_.take(one.text);
+      });
       if (op == std::end(kOperators)) break;
       const Value right = binary(level + 1);
       if (!right) return right;
@@ -165,59 +151,52 @@ class Constants {
   }
 
   Value signed_one() {
-    if (take("-")) {
+    if (lexer_.take("-")) {
       const Value value = unary();
       return value ? Value(-*value) : value;
     }
-    if (take("~")) {
+    if (lexer_.take("~")) {
       const Value value = unary();
       return value ? Value(~*value) : value;
     }
-    skip();
-    if (at_ == text_.size()) return {};
-    if (text_[at_] == '(') return in_brackets();
-    return number();
+    return lexer_.peek() == '(' ? in_brackets() : number();
   }
 
   // An expression in parentheses, or a cast and what it is of. Casts to smaller types than the
   // constant's do not occur.
   Value in_brackets() {
-    const std::size_t end = end_of(text_, at_);
-    if (end == text_.npos) return {};
-    const std::string_view inside = trimmed(text_.substr(at_ + 1, end - at_ - 2));
-    const bool is_cast =
-        !inside.empty() && !(inside[0] >= '0' && inside[0] <= '9') &&
-        std::ranges::all_of(inside, [](char c) { return is_word(c) || is_blank(c) || c == '*'; });
+    const std::string_view rest = lexer_.rest();
+    const std::size_t end = end_of(rest, 0);
+    if (end == rest.npos) return {};
+    const std::string_view inside = trimmed(rest.substr(1, end - 2));
+    const bool is_cast = !inside.empty() && !(inside[0] >= '0' && inside[0] <= '9') &&
+                         std::ranges::all_of(inside, [](char c) {
+                           return is_name_character(c) || is_blank(c) || c == '*';
+                         });
     if (is_cast) {
-      at_ = end;
+      lexer_.take(rest.substr(0, end));
       return unary();
     }
-    at_++;
+    lexer_.take("(");
     const Value value = binary(0);
-    return take(")") ? value : std::nullopt;
+    return lexer_.take(")") ? value : std::nullopt;
   }
 
   Value number() {
-    const std::string_view rest = text_.substr(at_);
-    if (rest.size() >= 3 && rest[0] == '\'' && rest[2] == '\'') {
-      at_ += 3;
-      return static_cast<unsigned char>(rest[1]);
+    const std::string_view quoted = lexer_.take_quoted();
+    if (!quoted.empty()) {
+      const bool is_character = quoted.size() == 3 && quoted[0] == '\'';
+      return is_character ? Value(static_cast<unsigned char>(quoted[1])) : Value();
     }
-    const bool hex = rest.starts_with("0x") || rest.starts_with("0X");
-    const int base = hex ? 16 : rest.starts_with("0") ? 8 : 10;
-    const char* const begin = rest.data() + (hex ? 2 : 0);
+    std::string_view word = lexer_.take_word();
+    word = word.substr(0, word.find_last_not_of("uUlL") + 1);
+    const bool hex = word.starts_with("0x") || word.starts_with("0X");
+    const int base = hex ? 16 : word.starts_with("0") ? 8 : 10;
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(begin, rest.data() + rest.size(), value, base);
-    if (error != std::errc{}) return {};
-    at_ += static_cast<std::size_t>(end - rest.data());
-    while (at_ < text_.size() &&
-           std::string_view("uUlL").find(text_[at_]) != std::string_view::npos)
-      at_++;
-    return at_ < text_.size() && is_word(text_[at_]) ? Value() : Value(value);
+    return parse_number(word.substr(hex ? 2 : 0), value, base) ? Value(value) : Value();
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
+  Lexer lexer_;
   int depth_ = 0;
 };
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "lib/base/suggest.h"
-#include "lib/instrument/line_scanner.h"
 #include "lib/query/expression.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Arguments of programs' probes (USDT): what the assembler has written into their notes.
-#include <charconv>
+#include <algorithm>
 #include <iterator>
 
+#include "lib/base/parse.h"
 #include "lib/instrument/user_file.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {
@@ -39,106 +41,89 @@ constexpr fkt_register kWithHighByte[] = {FKT_REGISTER_AX, FKT_REGISTER_BX, FKT_
 // Reads one argument from left to right.
 class ArgumentParser {
  public:
-  explicit ArgumentParser(std::string_view text) : text_(text) {}
+  explicit ArgumentParser(std::string_view text) : lexer_({text, 1}) {}
 
   UserArgument parse() {
-    argument_.is_known = size() && take("@") && operand() && text_.empty();
+    argument_.is_known = size() && lexer_.take("@") && operand() && lexer_.at_end();
     return argument_;
   }
 
  private:
-  bool take(std::string_view what) {
-    if (!text_.starts_with(what)) return false;
-    text_.remove_prefix(what.size());
-    return true;
-  }
-
   template <class Number>
-  bool number(Number& to, std::string_view& from) {
-    int base = 10;
-    const bool negative = from.starts_with('-');
-    if (negative || from.starts_with('+')) from.remove_prefix(1);
-    if (from.starts_with("0x")) {
-      base = 16;
-      from.remove_prefix(2);
-    }
+  bool number(Number& to) {
+    const bool negative = lexer_.take("-");
+    if (!negative) lexer_.take("+");
+    const std::string_view word = lexer_.take_word();
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), value, base);
-    if (error != std::errc()) return false;
-    from.remove_prefix(static_cast<std::size_t>(end - from.data()));
+    if (word.starts_with("0x") ? !parse_number(word.substr(2), value, 16)
+                               : !parse_number(word, value)) {
+      return false;
+    }
     to = static_cast<Number>(negative ? -value : value);
     return true;
   }
 
   bool size() {
-    argument_.is_signed = take("-");
+    argument_.is_signed = lexer_.take("-");
     std::uint64_t bytes = 0;
-    if (!number(bytes, text_)) return false;
+    if (!number(bytes)) return false;
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
     argument_.bits = static_cast<std::uint8_t>(bytes * 8);
     return true;
   }
 
   bool operand() {
-    if (take("$")) return number(argument_.constant, text_);
-    if (text_.starts_with('%')) return value_in_register();
+    if (lexer_.take("$")) return number(argument_.constant);
+    if (lexer_.peek() == '%') return value_in_register();
     argument_.is_memory = true;
-    if (!text_.starts_with('(') && !number(argument_.constant, text_)) return false;
-    return take("(") && memory();
+    if (lexer_.peek() != '(' && !number(argument_.constant)) return false;
+    return lexer_.take("(") && memory();
   }
 
   bool value_in_register() {
     for (std::size_t i = 0; i < std::size(kHighBytes); i++) {
-      if (text_.substr(1) != kHighBytes[i]) continue;
+      if (lexer_.rest().substr(1) != kHighBytes[i]) continue;
       argument_.base = kWithHighByte[i];
       argument_.shift = 8;
-      text_ = {};
+      lexer_.take(lexer_.rest());
       return argument_.bits == 8;
     }
-    argument_.base = register_before("");
+    argument_.base = take_register();
     return argument_.base.has_value();
   }
 
-  // Takes a register's name that ends before one of `ends`, or with the text.
-  std::optional<fkt_register> register_before(std::string_view ends) {
-    if (!take("%")) return std::nullopt;
-    const std::string_view name = text_.substr(0, text_.find_first_of(ends));
+  std::optional<fkt_register> take_register() {
+    if (!lexer_.take("%")) return std::nullopt;
+    const std::string_view name = lexer_.take_word();
     for (const RegisterName& known : kRegisterNames) {
-      for (const std::string_view one : known.names) {
-        if (one != name) continue;
-        text_.remove_prefix(name.size());
-        return known.number;
-      }
+      if (std::ranges::find(known.names, name) != std::end(known.names)) return known.number;
     }
     return std::nullopt;
   }
 
   bool memory() {
-    if (text_.starts_with('%')) {
-      argument_.base = register_before(",)");
+    if (lexer_.peek() == '%') {
+      argument_.base = take_register();
       if (!argument_.base) return false;
     }
-    if (take(",")) {
-      argument_.index = register_before(",)");
+    if (lexer_.take(",")) {
+      argument_.index = take_register();
       if (!argument_.index) return false;
-      if (take(",") && !scale()) return false;
+      if (lexer_.take(",") && !scale()) return false;
     }
     const auto far = static_cast<std::int32_t>(argument_.constant);
-    return take(")") && (argument_.base || argument_.index) && far == argument_.constant;
+    return lexer_.take(")") && (argument_.base || argument_.index) && far == argument_.constant;
   }
 
   bool scale() {
-    for (const char factor : {'1', '2', '4', '8'}) {
-      if (text_.starts_with(factor)) {
-        text_.remove_prefix(1);
-        return true;
-      }
+    for (const char* const factor : {"1", "2", "4", "8"}) {
+      if (lexer_.take(factor)) return true;
       argument_.shift++;
     }
     return false;
   }
 
-  std::string_view text_;
+  Lexer lexer_;
   UserArgument argument_;
 };
 
@@ -173,14 +158,10 @@ Fetch fetch_of(const UserArgument& argument) {
 
 std::vector<UserArgument> parse_user_arguments(std::string_view text) {
   std::vector<UserArgument> arguments;
-  while (true) {
-    const std::size_t begin = text.find_first_not_of(' ');
-    if (begin == text.npos) return arguments;
-    text.remove_prefix(begin);
-    const std::string_view one = text.substr(0, text.find(' '));
-    arguments.push_back(ArgumentParser(one).parse());
-    text.remove_prefix(one.size());
+  for (Lexer lexer({text, 1}); !lexer.at_end();) {
+    arguments.push_back(ArgumentParser(lexer.take_until("")).parse());
   }
+  return arguments;
 }
 
 }  // namespace fkt

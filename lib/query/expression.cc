@@ -2,6 +2,7 @@
 #include "lib/query/expression.h"
 
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -44,59 +45,51 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-class Lexer {
+// The text's tokens, one after the other.
+class Tokens {
  public:
-  Lexer(std::string_view text, ExpressionSyntax syntax, std::size_t first_column)
-      : text_(text), of_hit_(syntax == ExpressionSyntax::hit), first_column_(first_column) {}
+  Tokens(Piece text, ExpressionSyntax syntax)
+      : lexer_(text), of_hit_(syntax == ExpressionSyntax::hit) {}
 
   ExpressionToken next() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) at_++;
     ExpressionToken token;
-    token.column = at_ + first_column_;
-    if (at_ == text_.size()) return token;
-    const char c = text_[at_];
+    token.column = lexer_.column();
+    if (lexer_.at_end()) return token;
+    const char c = lexer_.peek();
     if (c == '"' || c == '\'') return quoted(token);
     if (is_digit(c) || c == '-') {
       token.kind = TokenKind::number;
-      return run(token, [this](std::size_t at) {
-        const char d = text_[at];
-        return is_name_character(d) || d == '.' || (of_hit_ && d == '/');
+      token.text = lexer_.take_while([this, first = true](std::string_view rest) mutable {
+        const char d = rest[0];
+        return std::exchange(first, false) || is_name_character(d) || d == '.' ||
+               (of_hit_ && d == '/');
       });
+      return token;
     }
-    if (is_name_character(c)) {
-      token.kind = TokenKind::word;
-      return run(token,
-                 [this](std::size_t at) { return is_name_character(text_[at]) || leads_on(at); });
-    }
-    return sign(token);
-  }
-
- private:
-  // Returns whether the character joins the names of a path: file.f_path, file->f_path, table[3],
-  // req{io_kiocb}.file.
-  bool leads_on(std::size_t at) const {
-    if (!of_hit_) return false;
-    const char c = text_[at];
-    return c == '.' || c == '[' || c == ']' || c == '{' || c == '}' ||
-           text_.substr(at, 2) == "->" || (c == '>' && text_[at - 1] == '-');
-  }
-
-  // Takes the characters from `at_` on for which belongs(their place) is true; the first one
-  // belongs.
-  template <class Belongs>
-  ExpressionToken run(ExpressionToken token, Belongs belongs) {
-    std::size_t end = at_ + 1;
-    while (end < text_.size() && belongs(end)) end++;
-    token.text = text_.substr(at_, end - at_);
-    at_ = end;
+    if (!is_name_character(c)) return sign(token);
+    token.kind = TokenKind::word;
+    token.text = lexer_.take_while([this](std::string_view rest) {
+      return is_name_character(rest[0]) ? 1 : of_hit_ ? leads_on(rest) : 0;
+    });
     return token;
   }
 
+ private:
+  // Returns the length of what joins the names of a path here: file.f_path, file->f_path, table[3],
+  // req{io_kiocb}.file.
+  static std::size_t leads_on(std::string_view rest) {
+    if (rest.starts_with("->")) return 2;
+    return std::string_view(".[]{}").find(rest[0]) != std::string_view::npos ? 1 : 0;
+  }
+
   ExpressionToken quoted(ExpressionToken token) {
-    const std::size_t end = text_.find(text_[at_], at_ + 1);
-    token.kind = end == text_.npos ? TokenKind::unclosed : TokenKind::text;
-    token.text = text_.substr(at_ + 1, end == text_.npos ? text_.npos : end - at_ - 1);
-    at_ = end == text_.npos ? text_.size() : end + 1;
+    token.text = lexer_.take_quoted();
+    if (token.text.size() < 2 || token.text.front() != token.text.back()) {
+      token.kind = TokenKind::unclosed;
+    } else {
+      token.kind = TokenKind::text;
+      token.text = token.text.substr(1, token.text.size() - 2);
+    }
     return token;
   }
 
@@ -122,29 +115,24 @@ class Lexer {
         {"(", TokenKind::open, {}},
         {")", TokenKind::close, {}},
     };
-    const std::string_view rest = text_.substr(at_);
     for (const Sign& sign : kSigns) {
-      if (!rest.starts_with(sign.text)) continue;
+      if (!lexer_.take(sign.text)) continue;
       token.kind = sign.kind;
       token.comparison = sign.comparison;
-      token.text = rest.substr(0, sign.text.size());
-      at_ += sign.text.size();
+      token.text = sign.text;
       return token;
     }
     token.kind = TokenKind::wrong;
-    token.text = rest.substr(0, 1);
-    at_ = text_.size();
+    token.text = lexer_.rest().substr(0, 1);
     return token;
   }
 
-  std::string_view text_;
+  Lexer lexer_;
   bool of_hit_;
-  std::size_t first_column_;
-  std::size_t at_ = 0;
 };
 
 std::string shown(const ExpressionToken& token) {
-  return token.kind == TokenKind::end ? "the end" : "\"" + std::string(token.text) + "\"";
+  return token.kind == TokenKind::end ? "the end" : in_quotes(token.text);
 }
 
 // Parses "-ENOENT". Returns the error number without its sign.
@@ -158,7 +146,7 @@ Result<std::uint64_t> error_number(const ExpressionToken& token) {
     names.emplace_back(known);
   }
   return at_column(token.column,
-                   "no error is called \"" + std::string(name) + "\"" + did_you_mean(name, names));
+                   "no error is called " + in_quotes(name) + did_you_mean(name, names));
 }
 
 Result<Literal> number_of(const ExpressionToken& token) {
@@ -176,8 +164,8 @@ Result<Literal> number_of(const ExpressionToken& token) {
   }
   // Only the syntax of the time is checked, so any clock frequency will do.
   if (hex || value.negative || !parse_duration(digits, 1e9)) {
-    return at_column(token.column, "\"" + std::string(token.text) +
-                                       "\" is no number (as 42, 0x2a, 1.5ms, -ENOENT)");
+    return at_column(token.column,
+                     in_quotes(token.text) + " is no number (as 42, 0x2a, 1.5ms, -ENOENT)");
   }
   value.kind = Literal::Kind::time;
   value.text = digits;
@@ -185,23 +173,6 @@ Result<Literal> number_of(const ExpressionToken& token) {
 }
 
 }  // namespace
-
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
-}
-
-Error at_column(std::size_t column, const std::string& what) {
-  return {ErrorCode::usage, fmt::format("column {}: {}", column, what)};
-}
-
-std::size_t take_column(std::string_view& message) {
-  std::string_view rest = message;
-  std::size_t column = 0;
-  if (take_until(rest, ' ') != "column" || !parse_number(take_until(rest, ':'), column)) return 0;
-  if (rest.starts_with(' ')) rest.remove_prefix(1);
-  message = rest;
-  return column;
-}
 
 Status check_time_has_unit(const ExpressionNode& node) {
   const Literal& value = node.value;
@@ -250,11 +221,9 @@ bool fits(std::string_view text, std::string_view pattern) {
 // returns its node's index; fail() stops the parsing at the first error.
 class ExpressionParser {
  public:
-  ExpressionParser(std::string_view text, ExpressionSyntax syntax, std::size_t first_column)
-      : lexer_(text, syntax, first_column),
-        of_hit_(syntax == ExpressionSyntax::hit),
-        token_(lexer_.next()) {
-    expression_.text_ = text;
+  ExpressionParser(Piece text, ExpressionSyntax syntax)
+      : tokens_(text, syntax), of_hit_(syntax == ExpressionSyntax::hit), token_(tokens_.next()) {
+    expression_.text_ = text.text;
   }
 
   Result<Expression> parse() {
@@ -285,7 +254,7 @@ class ExpressionParser {
     }
     return fail(at_column(token_.column, shown(token_) + " where " + expected + " should stand"));
   }
-  void advance() { token_ = lexer_.next(); }
+  void advance() { token_ = tokens_.next(); }
 
   std::uint32_t any(unsigned depth) { return chain(Kind::disjunction, TokenKind::either, depth); }
 
@@ -383,7 +352,7 @@ class ExpressionParser {
     return add(std::move(node));
   }
 
-  Lexer lexer_;
+  Tokens tokens_;
   bool of_hit_;
   ExpressionToken token_;
   Expression expression_;
@@ -392,7 +361,7 @@ class ExpressionParser {
 
 Result<Expression> Expression::parse(std::string_view text, ExpressionSyntax syntax,
                                      std::size_t first_column) {
-  return ExpressionParser(text, syntax, first_column).parse();
+  return ExpressionParser({text, first_column}, syntax).parse();
 }
 
 }  // namespace fkt

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lib/base/result.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 
@@ -83,16 +84,6 @@ bool is_meant(std::string_view name, std::string_view typed);
 // Returns true if the whole `text` fits the pattern: `*` stands for any number of characters, `?`
 // for one. What else is in it may be typed as for is_meant().
 bool fits(std::string_view text, std::string_view pattern);
-
-// Returns true for the characters of names: letters, digits and the underscore.
-bool is_name_character(char c);
-
-// Returns an Error (usage) that begins with the column: "column 12: ...".
-Error at_column(std::size_t column, const std::string& what);
-
-// Removes the column from a message of at_column() and returns it. Returns 0, and leaves the
-// message unchanged, if it has none.
-std::size_t take_column(std::string_view& message);
 
 // Returns an error if a time is compared with a number that has no unit; zero needs none.
 Status check_time_has_unit(const ExpressionNode& node);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/query/field_path.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
 #include "lib/base/parse.h"
-#include "lib/query/expression.h"
+#include "lib/query/lexer.h"
 
 namespace fkt {
 namespace {
@@ -16,16 +14,16 @@ constexpr std::uint32_t kLastIndex = 1 << 20;
 
 class PathParser {
  public:
-  PathParser(std::string_view text, std::size_t column) : text_(text), first_column_(column) {}
+  explicit PathParser(Piece text) : lexer_(text) {}
 
   Result<FieldPath> parse() {
     FieldPath path;
-    path.column = column();
-    path.root = name();
-    if (path.root.empty()) return expected("a name");
-    while (at_ < text_.size()) {
+    path.column = lexer_.column();
+    FKT_TRY(name(path.root, "a name"));
+    while (!lexer_.at_end()) {
       FieldPath::Step step;
-      FKT_TRY(text_[at_] == '[' ? index(step) : text_[at_] == '{' ? structure(step) : member(step));
+      step.column = lexer_.column();
+      FKT_TRY(lexer_.take("[") ? index(step) : lexer_.take("{") ? structure(step) : member(step));
       if (path.steps.size() == kMostSteps) {
         return at_column(step.column,
                          fmt::format("the path is too long: at most {} steps", kMostSteps));
@@ -36,64 +34,45 @@ class PathParser {
   }
 
  private:
-  std::size_t column() const { return first_column_ + at_; }
-
-  Error expected(const std::string& what) const {
-    const std::string found =
-        at_ < text_.size() ? "\"" + std::string(text_.substr(at_, 1)) + "\"" : "the end";
-    return at_column(column(), found + " where " + what + " should stand");
-  }
-
-  // Returns the name at the current position; empty if there is none.
-  std::string name() {
-    const std::size_t begin = at_;
-    if (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') return {};
-    while (at_ < text_.size() && is_name_character(text_[at_])) at_++;
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  Status member(FieldPath::Step& step) {
-    const std::string_view rest = text_.substr(at_);
-    if (!rest.starts_with('.') && !rest.starts_with("->")) return expected("\".\"");
-    at_ += rest.starts_with('.') ? 1 : 2;
-    step.column = column();
-    step.member = name();
-    if (step.member.empty()) return expected("a member's name");
+  Status name(std::string& to, const char* what) {
+    const char c = lexer_.peek();
+    if (!is_name_character(c) || (c >= '0' && c <= '9')) {
+      return Lexer({lexer_.rest().substr(0, 1), lexer_.column()}).expected(what);
+    }
+    to = lexer_.take_word();
     return Done{};
   }
 
+  Status member(FieldPath::Step& step) {
+    if (!lexer_.take(".") && !lexer_.take("->")) return lexer_.expected("\".\"");
+    step.column = lexer_.column();
+    return name(step.member, "a member's name");
+  }
+
   Status structure(FieldPath::Step& step) {
-    at_++;
-    step.column = column();
-    step.structure = name();
-    if (step.structure.empty()) return expected("a structure's name");
-    if (!text_.substr(at_).starts_with('}')) return expected("\"}\"");
-    at_++;
+    step.column = lexer_.column();
+    FKT_TRY(name(step.structure, "a structure's name"));
+    if (!lexer_.take("}")) return lexer_.expected("\"}\"");
     return Done{};
   }
 
   Status index(FieldPath::Step& step) {
-    step.column = column();
-    const std::size_t end = text_.find(']', at_);
-    if (end == text_.npos) return at_column(step.column, "the bracket is never closed");
-    if (!parse_number(text_.substr(at_ + 1, end - at_ - 1), step.index) ||
-        step.index > kLastIndex) {
+    const std::string_view digits = lexer_.take_until("]");
+    if (!lexer_.take("]")) return at_column(step.column, "the bracket is never closed");
+    if (!parse_number(digits, step.index) || step.index > kLastIndex) {
       return at_column(step.column + 1,
                        fmt::format("an index is a number from 0 to {}", kLastIndex));
     }
-    at_ = end + 1;
     return Done{};
   }
 
-  std::string_view text_;
-  std::size_t first_column_;
-  std::size_t at_ = 0;
+  Lexer lexer_;
 };
 
 }  // namespace
 
 Result<FieldPath> FieldPath::parse(std::string_view text, std::size_t column) {
-  return PathParser(text, column).parse();
+  return PathParser({text, column}).parse();
 }
 
 std::string FieldPath::Step::text() const {
