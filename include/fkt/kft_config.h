@@ -105,4 +105,29 @@ static inline int fkt_kft_says(const struct fkt_kft_config *config, enum fkt_kft
 	return config->said[key].bytes != 0;
 }
 
+/* Returns whether it selects functions by a pattern or a module. text: of the configuration. function: NULL: all. */
+static inline int fkt_kft_is_pattern(const char *text, const struct fkt_kft_function *function)
+{
+	__u32 i;
+
+	if (!function || function->kind != FKT_KFT_NAME)
+		return !function || function->kind == FKT_KFT_MODULE;
+	for (i = 0; i < function->word.bytes; i++)
+		if (text[function->word.at + i] == '*' || text[function->word.at + i] == '?')
+			return 1;
+	return 0;
+}
+
+/*
+ * Returns the rank of what selects functions: of several that select the same one, the first has its calls. Those
+ * with their own minima come first, then single names, then longer patterns; a module is like the pattern `*`.
+ */
+static inline __u32 fkt_kft_rank(const char *text, const struct fkt_kft_function *function)
+{
+	const __u32 first = function && function->has_mintime ? 0 : 2 * FKT_KFT_TEXT_BYTES;
+	const __u32 bytes = function && function->kind == FKT_KFT_NAME ? function->word.bytes : 1;
+
+	return first + (fkt_kft_is_pattern(text, function) ? 2 * FKT_KFT_TEXT_BYTES - bytes : 0);
+}
+
 #endif /* FKT_KFT_CONFIG_H */

@@ -31,7 +31,8 @@ std::string enumerate(const std::vector<std::string>& words) {
 
 // The functions that one instrument is on.
 struct Group {
-  std::string place;  // behind "call:", without what is left out
+  std::string place;       // behind "call:", without what is left out
+  std::uint32_t rank = 0;  // fkt_kft_rank()
   bool is_pattern = false;
   std::uint64_t mintime = 0;  // ns
   std::string words;          // in the explanation
@@ -272,48 +273,36 @@ class Planner {
     }
   }
 
-  Result<Group> group_of(const fkt_kft_function& function) const {
-    Group group;
-    group.mintime = function.has_mintime != 0 ? function.mintime : config_->mintime;
-    if (function.kind == FKT_KFT_MODULE) {
-      group.place = word(function.word) + ":*";
-      group.words = "all functions of module " + word(function.word);
-      group.is_pattern = true;
-      return group;
+  // function: nullptr: all functions.
+  Result<Group> group_of(const fkt_kft_function* function) const {
+    Group group{"*", fkt_kft_rank(text_.data(), function),
+                fkt_kft_is_pattern(text_.data(), function) != 0, config_->mintime, "all functions"};
+    if (function == nullptr) return group;
+    if (function->has_mintime != 0) group.mintime = function->mintime;
+    if (function->kind == FKT_KFT_MODULE) {
+      group.place = word(function->word) + ":*";
+      group.words = "all functions of module " + word(function->word);
+    } else {
+      group.place = group.words = FKT_TRY(name_of(*function));
     }
-    const auto name = FKT_TRY(name_of(function));
-    group.place = group.words = name;
-    group.is_pattern = name.find_first_of("*?") != name.npos;
     return group;
   }
 
-  // Returns the groups in their order of precedence, because a function belongs to the first group
-  // that fits: those with a minimum of their own, then single names, then longer patterns.
+  // Returns the groups in their order: a function belongs to the first group that fits.
   Result<std::vector<Group>> groups() const {
-    std::vector<Group> own, listed;
-    for (std::uint32_t i = 0; i < config_->function_count; i++) {
-      const fkt_kft_function& function = config_->functions[i];
-      if (function.is_left_out != 0) continue;
-      auto group = FKT_TRY(group_of(function));
-      std::vector<Group>& of = function.has_mintime != 0 ? own : listed;
-      const auto is_there = [&](const std::vector<Group>& list) {
-        return std::ranges::find(list, group.place, &Group::place) != list.end();
-      };
-      if (!is_there(of)) of.push_back(std::move(group));
+    std::vector<Group> all;
+    for (const fkt_kft_function& function :
+         std::span(config_->functions, config_->function_count)) {
+      if (function.is_left_out == 0) all.push_back(FKT_TRY(group_of(&function)));
     }
-    if (!says(FKT_KFT_FUNCLIST)) listed.push_back({"*", true, config_->mintime, "all functions"});
-    for (std::vector<Group>* const list : {&own, &listed}) {
-      std::ranges::stable_sort(*list, [](const Group& a, const Group& b) {
-        if (a.is_pattern != b.is_pattern) return b.is_pattern;
-        return a.is_pattern && a.place.size() > b.place.size();
-      });
+    if (!says(FKT_KFT_FUNCLIST)) all.push_back(FKT_TRY(group_of(nullptr)));
+    std::ranges::stable_sort(all, {}, &Group::rank);
+    std::vector<Group> each;
+    for (Group& group : all) {
+      const bool is_there = std::ranges::find(each, group.place, &Group::place) != each.end();
+      if (!is_there) each.push_back(std::move(group));
     }
-    std::erase_if(listed, [&](const Group& group) {
-      return std::ranges::find(own, group.place, &Group::place) != own.end();
-    });
-    own.insert(own.end(), std::make_move_iterator(listed.begin()),
-               std::make_move_iterator(listed.end()));
-    return own;
+    return each;
   }
 
   Result<std::vector<std::string>> left_out() const {

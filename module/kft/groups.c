@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The parts of a configuration of KFT that select functions: names, patterns, addresses and modules. A function that
- * fits several parts belongs to the first of them: those with their own minima come first, then single names, then
- * longer patterns, as in lib/instrument/kft_plan.cc.
+ * fits several parts belongs to the first of them in the order of their ranks.
  */
 
 #include <linux/kernel.h>
@@ -96,7 +95,12 @@ static void add_group(struct fkt_kft_symbols *set, const struct fkt_kft_function
 {
 	struct fkt_kft_group *group = &set->groups[set->group_count++];
 
-	*group = (struct fkt_kft_group){ .function = function, .name = "*", .is_pattern = true };
+	*group = (struct fkt_kft_group){
+		.function = function,
+		.name = "*",
+		.rank = fkt_kft_rank(set->words, function),
+		.is_pattern = fkt_kft_is_pattern(set->words, function),
+	};
 	group->mintime = function && function->has_mintime ? function->mintime : set->config->mintime;
 	if (!function)
 		return;
@@ -105,23 +109,14 @@ static void add_group(struct fkt_kft_symbols *set, const struct fkt_kft_function
 		return;
 	}
 	group->name = name_in(set, function);
-	group->is_pattern = function->kind == FKT_KFT_NAME && strpbrk(group->name, "*?");
 }
 
-/* Orders the groups: those with their own minima, then single names, then longer patterns. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct fkt_kft_group *left = a, *right = b;
-	const bool left_own = left->function && left->function->has_mintime;
-	const bool right_own = right->function && right->function->has_mintime;
-	const size_t left_bytes = strlen(left->name), right_bytes = strlen(right->name);
 
-	if (left_own != right_own)
-		return left_own ? -1 : 1;
-	if (left->is_pattern != right->is_pattern)
-		return right->is_pattern ? -1 : 1;
-	if (left->is_pattern && left_bytes != right_bytes)
-		return left_bytes > right_bytes ? -1 : 1;
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
 	/* Equal groups stay in the order of their places in the text. */
 	if (!left->function || !right->function)
 		return left->function ? -1 : right->function ? 1 : 0;

@@ -45,6 +45,7 @@ struct fkt_kft_group {
 	const char *of_module; /* NULL: functions of any module */
 	u64 mintime; /* ns */
 	u64 shortest; /* `mintime` in ticks */
+	u32 rank; /* fkt_kft_rank() */
 	bool is_pattern; /* functions that cannot be traced are left out */
 	bool fits; /* selects a symbol, which may be in another group */
 	u32 found; /* symbols in this group */

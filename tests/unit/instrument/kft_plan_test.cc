@@ -97,8 +97,11 @@ TEST_CASE("what KFT's language has got besides") {
         KftLines{"call:vfs_read if cpu == 1 && duration >= 50us",
                  "call:ext4_*,!vfs_w* if cpu == 1 && duration >= 50us",
                  "call:do_sys_openat2 if cpu == 1 && duration >= 2ms",
-                 "call:jbd2:*,!vfs_w* if cpu == 1 && duration >= 2ms",
-                 "call:vfs_*,!vfs_w* if cpu == 1 && duration >= 2ms"});
+                 "call:vfs_*,!vfs_w* if cpu == 1 && duration >= 2ms",
+                 "call:jbd2:*,!vfs_w* if cpu == 1 && duration >= 2ms"});
+  // As with /proc/kft, a module is like the pattern `*`, however long its name is.
+  CHECK(kft_lines("filter mintime 1 x* filter mintime 2 :mod:xfs filter funclist xfs_x fend") ==
+        KftLines{"call:x* if duration >= 1us", "call:xfs:* if duration >= 2us", "call:xfs_x"});
   CHECK(kft_lines("filter task find\nfilter uid 33\nfilter cgroup 77\nfilter maxtime 400") ==
         KftLines{"call:* if duration <= 400us && task == \"find\" && uid == 33 && cgroup == 77"});
   CHECK(kft_lines("filter task kworker*") == KftLines{"call:* if task ~ \"kworker*\""});
