@@ -79,9 +79,9 @@ struct fkt_engine {
 
 extern const struct fkt_engine fkt_engine_direct;
 extern const struct fkt_engine fkt_engine_buffered;
-extern const struct fkt_engine fkt_engine_fetch;
+extern const struct fkt_engine fkt_engine_sendfile;
 extern const struct fkt_engine fkt_engine_checkin;
-extern const struct fkt_engine fkt_engine_lend;
+extern const struct fkt_engine fkt_engine_uring;
 extern const struct fkt_engine fkt_engine_kft;
 
 #endif /* FKT_ENGINE_H */

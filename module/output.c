@@ -96,17 +96,17 @@ const struct fkt_engine *fkt_output_engine(const struct fkt_start *start, struct
 {
 	switch (FKT_START_ENGINE_OF(start->flags)) {
 	case FKT_ENGINE_NONE:
-		return out ? fkt_output_best_engine(out) : &fkt_engine_fetch;
+		return out ? fkt_output_best_engine(out) : &fkt_engine_sendfile;
 	case FKT_ENGINE_DIRECT:
 		return out && can_direct(out) ? &fkt_engine_direct : NULL;
 	case FKT_ENGINE_BUFFERED:
 		return out ? &fkt_engine_buffered : NULL;
 	case FKT_ENGINE_CHECKIN:
 		return out && fkt_checkin_possible(out) ? &fkt_engine_checkin : NULL;
-	case FKT_ENGINE_FETCH:
-		return out ? NULL : &fkt_engine_fetch;
-	case FKT_ENGINE_LEND:
-		return &fkt_engine_lend;
+	case FKT_ENGINE_SENDFILE:
+		return out ? NULL : &fkt_engine_sendfile;
+	case FKT_ENGINE_URING:
+		return &fkt_engine_uring;
 	case FKT_ENGINE_KFT:
 		return &fkt_engine_kft;
 	}

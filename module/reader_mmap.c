@@ -406,8 +406,8 @@ static void lend_reset(struct fkt_recording *rec, struct file *owner)
 		unmap_mapping_range(owner->f_mapping, 0, 0, 1);
 }
 
-const struct fkt_engine fkt_engine_lend = {
-	.id = FKT_ENGINE_LEND,
+const struct fkt_engine fkt_engine_uring = {
+	.id = FKT_ENGINE_URING,
 	.takes = FKT_TAKES_LENT,
 	.refills = true,
 	.readable = lend_readable,

@@ -445,8 +445,8 @@ static bool fetch_readable(struct fkt_recording *rec)
 	return fetch->page || (fetch->resend && resend_page(fetch)) || fkt_reader_complete(rec);
 }
 
-const struct fkt_engine fkt_engine_fetch = {
-	.id = FKT_ENGINE_FETCH,
+const struct fkt_engine fkt_engine_sendfile = {
+	.id = FKT_ENGINE_SENDFILE,
 	.takes = FKT_TAKES_READ,
 	.readable = fetch_readable,
 	.reclaim = fetch_reclaim,

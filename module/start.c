@@ -36,7 +36,7 @@ int fkt_start_check(const struct fkt_start *start)
 		return -EINVAL;
 	if ((start->flags & FKT_START_STOP_WHEN_FULL) && (start->flags & FKT_START_OVERWRITE))
 		return -EINVAL;
-	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_LEND && start->out_fd >= 0 &&
+	if (FKT_START_ENGINE_OF(start->flags) == FKT_ENGINE_URING && start->out_fd >= 0 &&
 	    !(start->flags & FKT_START_OVERWRITE))
 		return -EINVAL;
 	/* Only module/kft/run.c takes the pages of this engine. */

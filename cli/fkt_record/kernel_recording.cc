@@ -96,7 +96,7 @@ KernelRecording::KernelRecording(const Request& request, const Facts& facts, Dev
                     request.when_full == Request::WhenFull::overwrite, request.keep_children,
                     request.with_self}) {
   // With lent pages snapshots can be written while the recording continues.
-  if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_LEND;
+  if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_URING;
 }
 
 Status KernelRecording::connect(int give_up) {
@@ -160,7 +160,7 @@ PageSink* KernelRecording::sink() const {
 std::string KernelRecording::without_snapshots() const {
   if (!is_flight()) return "this is no flight recorder (see --flight)";
   if (!has_room()) return output_.name() + " is no file that snapshots can stand beside";
-  if (engine_ && *engine_ != FKT_ENGINE_LEND) {
+  if (engine_ && *engine_ != FKT_ENGINE_URING) {
     return "engine " + std::string(engine_name(*engine_)) + " lets no page go before the end";
   }
   return "nothing is being recorded";
@@ -214,7 +214,7 @@ Status KernelRecording::write_head(const std::optional<User>& user, pid_t worklo
     cli::warn(output_.name() + ": " + cli::bytes_text(head_.size()) + " before the pages");
   }
   if (remote_) return remote_->write_head(head_.substr(0, start_clocks_at_));
-  if (engine_ != FKT_ENGINE_LEND || output_.is_stream()) {
+  if (engine_ != FKT_ENGINE_URING || output_.is_stream()) {
     return output_.write_head(head_, start_clocks_at_);
   }
   const auto plan = FKT_TRY(lent_files_plan());
@@ -245,7 +245,7 @@ Result<StartArguments> KernelRecording::start_arguments(const DrainPlan& plan) c
     }
     arguments.set_instruments(*setup);
   }
-  if (plan.engine == FKT_ENGINE_LEND) {
+  if (plan.engine == FKT_ENGINE_URING) {
     // Not with -z, because the module cannot write groups.
     arguments.lend(is_flight() && has_room() && !request_.level ? &output_ : nullptr);
     return arguments;  // the sink checks the limit
@@ -265,7 +265,7 @@ Error KernelRecording::name_place(Error error) const {
 Status KernelRecording::start() {
   auto plan = FKT_TRY(choose_drain(output_, engine_));
   if (engine_ != request_.engine) plan.why = "for snapshots of what the flight recorder keeps";
-  if (plan.engine == FKT_ENGINE_FETCH) {
+  if (plan.engine == FKT_ENGINE_SENDFILE) {
     ::fcntl(device_.fd(), F_SETFL, O_RDWR | O_NONBLOCK);
     FKT_TRY(output_.seek_to_pages());
     stream_.emplace(device_.fd(), output_.fd(), output_.name());

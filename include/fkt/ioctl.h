@@ -7,7 +7,7 @@
  *   - FKT_START with out_fd >= 0: a kernel thread writes them to that file;
  *   - FKT_START with out_fd = -1: the owner fetches them with sendfile(2), splice(2) or read(2)
  *     from /dev/fkt, whole pages in order per CPU; after FKT_STOP the remaining ones, then end of file;
- *   - FKT_START with out_fd = -1 and FKT_START_ENGINE(FKT_ENGINE_LEND): the owner maps the device
+ *   - FKT_START with out_fd = -1 and FKT_START_ENGINE(FKT_ENGINE_URING): the owner maps the device
  *     (mmap(2), PROT_READ, MAP_SHARED, from offset 0, at most FKT_MAP_PAGES pages long), takes complete
  *     pages by number (FKT_TAKE), reads them at number * fkt_status.page_bytes in the mapping, and gives
  *     them back (FKT_GIVE). Numbers are smaller than the number of pages in the largest of its mappings.
@@ -412,9 +412,9 @@ enum fkt_engine_id {
 	FKT_ENGINE_NONE = 0,
 	FKT_ENGINE_DIRECT = 1, /* asynchronous direct writes from the pages themselves */
 	FKT_ENGINE_BUFFERED = 2, /* writes through the page cache */
-	FKT_ENGINE_FETCH = 3, /* the owner fetches pages with sendfile, splice or read */
+	FKT_ENGINE_SENDFILE = 3, /* the owner fetches pages with sendfile, splice or read */
 	FKT_ENGINE_CHECKIN = 4, /* the ring pages themselves become pages of the file's page cache */
-	FKT_ENGINE_LEND = 5, /* the owner reads the pages in a mapping, and writes them itself */
+	FKT_ENGINE_URING = 5, /* the owner reads the pages in a mapping, and writes them itself */
 	FKT_ENGINE_KFT = 6, /* /proc/kft began the recording; the kernel keeps it as text. EINVAL for FKT_START */
 };
 

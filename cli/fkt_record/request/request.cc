@@ -124,7 +124,7 @@ Status check_files(const Options& options, Request& r) {
   if (options.has("keep") && r.rotate == 0) return usage("--keep: only with --rotate");
   if (!r.level && r.rotate == 0) return Done{};
   const std::string name = r.level ? "-z" : "--rotate";
-  if (r.engine && *r.engine != FKT_ENGINE_LEND) {
+  if (r.engine && *r.engine != FKT_ENGINE_URING) {
     return usage(name + ": not with --drain=" + engine_name(*r.engine) +
                  ", only with uring (or without --drain)");
   }
@@ -133,7 +133,7 @@ Status check_files(const Options& options, Request& r) {
   if (r.rotate != 0 && r.when_full == Request::WhenFull::overwrite) {
     return usage("--rotate: a flight recorder writes one file, at its end");
   }
-  r.engine = FKT_ENGINE_LEND;
+  r.engine = FKT_ENGINE_URING;
   return Done{};
 }
 

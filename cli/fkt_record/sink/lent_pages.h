@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Access to the pages of the module's rings with FKT_ENGINE_LEND: they are mapped, taken in order
+// Access to the pages of the module's rings with FKT_ENGINE_URING: they are mapped, taken in order
 // per CPU, read in place, and given back in any order.
 #pragma once
 
@@ -22,7 +22,7 @@ struct LentPage {
 
 class LentPages {
  public:
-  // Maps the pages. Only the owner of the recording can, after FKT_START with FKT_ENGINE_LEND. The
+  // Maps the pages. Only the owner of the recording can, after FKT_START with FKT_ENGINE_URING. The
   // caller keeps ownership of `device`.
   static Result<LentPages> map(int device, std::uint32_t page_bytes);
 

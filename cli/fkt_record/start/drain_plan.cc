@@ -32,20 +32,20 @@ Result<DrainPlan> best_drain(const Output& output) {
 
 Result<DrainPlan> choose_drain(const Output& output, std::optional<fkt_engine_id> asked) {
   if (output.is_remote()) {
-    if (asked && *asked != FKT_ENGINE_LEND)
+    if (asked && *asked != FKT_ENGINE_URING)
       return cannot(output, *asked, "is another machine, to which pages are only lent");
-    return DrainPlan{FKT_ENGINE_LEND, {}, "the output is another machine"};
+    return DrainPlan{FKT_ENGINE_URING, {}, "the output is another machine"};
   }
   if (output.is_stream()) {
-    if (asked && *asked != FKT_ENGINE_FETCH) {
+    if (asked && *asked != FKT_ENGINE_SENDFILE) {
       return cannot(output, *asked, "is a stream, to which pages can be sent only (sendfile)");
     }
-    return DrainPlan{FKT_ENGINE_FETCH, {}, "the output is a stream"};
+    return DrainPlan{FKT_ENGINE_SENDFILE, {}, "the output is a stream"};
   }
   if (!asked) return best_drain(output);
   switch (*asked) {
-    case FKT_ENGINE_FETCH:
-    case FKT_ENGINE_LEND:
+    case FKT_ENGINE_SENDFILE:
+    case FKT_ENGINE_URING:
       return DrainPlan{*asked, {}, "as asked"};
     case FKT_ENGINE_DIRECT: {
       Result<DrainPlan> direct = directly(output, "as asked");

@@ -16,8 +16,8 @@ struct Name {
 };
 constexpr std::array kNames = {
     Name{FKT_ENGINE_DIRECT, "direct"},   Name{FKT_ENGINE_BUFFERED, "buffered"},
-    Name{FKT_ENGINE_CHECKIN, "checkin"}, Name{FKT_ENGINE_FETCH, "sendfile"},
-    Name{FKT_ENGINE_LEND, "uring"},
+    Name{FKT_ENGINE_CHECKIN, "checkin"}, Name{FKT_ENGINE_SENDFILE, "sendfile"},
+    Name{FKT_ENGINE_URING, "uring"},
 };
 constexpr const char* kAuto = "auto";
 

@@ -56,7 +56,7 @@ void StartArguments::set_drain(const DrainPlan& plan, const Output& output, std:
 }
 
 void StartArguments::lend(const Output* fallback) {
-  start_.flags |= FKT_START_ENGINE(FKT_ENGINE_LEND);
+  start_.flags |= FKT_START_ENGINE(FKT_ENGINE_URING);
   if (fallback == nullptr) return;
   for (const auto access : {Output::Access::direct, Output::Access::cached}) {
     Result<UniqueFd> pages = fallback->open_for_pages(access);

@@ -113,7 +113,7 @@ TEST_CASE("-z may stand alone, or with its level") {
   REQUIRE(alone.request);
   CHECK(alone.request->level == fkt::kDefaultGroupLevel);
   CHECK(alone.request->output.file == "out");
-  CHECK(alone.request->engine == FKT_ENGINE_LEND);
+  CHECK(alone.request->engine == FKT_ENGINE_URING);
   CHECK(alone.request->command == std::vector<std::string>{"ls"});
   const auto before_command = parse({"-z", "ls", "-z"});
   REQUIRE(before_command.request);
@@ -131,7 +131,7 @@ TEST_CASE("--rotate implies the engine that can do it") {
   REQUIRE(parsed.request);
   CHECK(parsed.request->rotate == 1 << 30);
   CHECK(parsed.request->keep == 8);
-  CHECK(parsed.request->engine == FKT_ENGINE_LEND);
+  CHECK(parsed.request->engine == FKT_ENGINE_URING);
   const auto plain = parse({"ls"});
   CHECK_FALSE(plain.request->engine);
 }

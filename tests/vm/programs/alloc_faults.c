@@ -325,7 +325,7 @@ static void set_process(struct fkt_start *s)
 static void set_lend(struct fkt_start *s)
 {
 	s->mask = 1 << FKT_L_SYSTEM;
-	s->flags = FKT_START_ENGINE(FKT_ENGINE_LEND);
+	s->flags = FKT_START_ENGINE(FKT_ENGINE_URING);
 }
 
 static void set_fetch(struct fkt_start *s)

@@ -132,7 +132,7 @@ static void engines_without_output(void)
 
 	for (unsigned int i = 0; i < sizeof(ids) / sizeof(*ids); i++)
 		expect("no output", start_by(device, -1, ids[i]) && errno == EOPNOTSUPP, "accepted");
-	expect("no output: fetched", !start_by(device, -1, FKT_ENGINE_FETCH), "FKT_START");
+	expect("no output: fetched", !start_by(device, -1, FKT_ENGINE_SENDFILE), "FKT_START");
 	close(device);
 }
 

@@ -27,10 +27,10 @@ static void flight_recorder(void)
 	char *map;
 
 	expect("flight: none without a recording", flight(device, FKT_FLIGHT_LEAVE) == ENODATA, "accepted");
-	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 	expect("flight: not of an ordinary recording", flight(device, FKT_FLIGHT_LEAVE) == EOPNOTSUPP, "accepted");
 	ioctl(device, FKT_STOP);
-	expect("flight: start", !start(device, FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE), "FKT_START");
+	expect("flight: start", !start(device, FKT_START_ENGINE(FKT_ENGINE_URING) | FKT_START_OVERWRITE), "FKT_START");
 	map = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	expect("flight: no such step", flight(device, 9) == EINVAL, "accepted");
 	call(100000);
@@ -72,7 +72,7 @@ static void snapshot_and_die(int out, int said)
 	__u64 given[2];
 	char *map;
 
-	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE))
+	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_URING) | FKT_START_OVERWRITE))
 		_exit(1);
 	map = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	call(100000);
@@ -181,7 +181,7 @@ static void stop_and_wait(int out, int said)
 {
 	int device = open_device();
 
-	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE))
+	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_URING) | FKT_START_OVERWRITE))
 		_exit(1);
 	call(30000);
 	if (write(said, "s", 1) != 1)
@@ -243,7 +243,7 @@ static void write_some_and_end(int out, enum end end)
 	struct fkt_lend lend;
 	char *map;
 
-	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE))
+	if (start_to(device, out, FKT_START_ENGINE(FKT_ENGINE_URING) | FKT_START_OVERWRITE))
 		_exit(1);
 	map = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	call(100000);
@@ -311,7 +311,7 @@ static void fired_and_stopped(void)
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1, .mask = 1 << FKT_L_SYSTEM,
 		.recording = 0x6669726564, .trigger = (unsigned long)&trigger,
-		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE,
+		.flags = FKT_START_ENGINE(FKT_ENGINE_URING) | FKT_START_OVERWRITE,
 	};
 	int device = open_device();
 	struct fkt_fired fired;
@@ -354,7 +354,7 @@ static void reads_no_memory(void)
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1, .mask = 1 << FKT_L_SYSTEM,
 		.recording = 0x6669726564, .trigger = (unsigned long)&trigger,
-		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_OVERWRITE,
+		.flags = FKT_START_ENGINE(FKT_ENGINE_URING) | FKT_START_OVERWRITE,
 	};
 	int device = open_device();
 

@@ -21,7 +21,7 @@ static void lending(void)
 
 	expect("no mapping before the start",
 	       mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0) == MAP_FAILED, "mapped");
-	expect("start", !start(device, FKT_START_ENGINE(FKT_ENGINE_LEND)), "FKT_START");
+	expect("start", !start(device, FKT_START_ENGINE(FKT_ENGINE_URING)), "FKT_START");
 	expect("no mapping for writing",
 	       mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0) == MAP_FAILED, "mapped");
 	expect("no private mapping", mmap(NULL, MAP_BYTES, PROT_READ, MAP_PRIVATE, device, 0) == MAP_FAILED,
@@ -59,7 +59,7 @@ static void freed_while_readable(void)
 
 	ioctl(device, FKT_FREEBUFFER);
 	expect("few pages", !ioctl(device, FKT_SETINITPOWPAGES, &small), "FKT_SETINITPOWPAGES");
-	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 	while (laps < 16) {
 		call(1000);
 		readable(device, 0);
@@ -85,7 +85,7 @@ static void freed_unread(void)
 	__u64 given;
 	char *map;
 
-	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 	map = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	call(20000);
 	ioctl(device, FKT_STOP);
@@ -111,7 +111,7 @@ static void refused_page(void)
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1,
 		.mask = 1 << FKT_L_FKT | 1 << FKT_L_SYSTEM,
-		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND) | FKT_START_NO_PAIRS, .recording = 1,
+		.flags = FKT_START_ENGINE(FKT_ENGINE_URING) | FKT_START_NO_PAIRS, .recording = 1,
 	};
 	static __u32 numbers[ROOM];
 	__u32 n, flags, back = 0, events = 0, bad = FKT_MAP_PAGES - 1;
@@ -151,7 +151,7 @@ static void few_places(void)
 	bool in_order = true;
 	char *map;
 
-	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 	map = mmap(NULL, PLACES * PAGE_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	call(1000 * PAGES * 2);
 	ioctl(device, FKT_STOP);
@@ -202,7 +202,7 @@ static void wakes_pollers(void)
 {
 	struct fkt_start s = {
 		.abi = FKT_ABI_VERSION, .size = sizeof(s), .out_fd = -1, .mask = 1 << FKT_L_SYSTEM,
-		.flags = FKT_START_ENGINE(FKT_ENGINE_LEND), .filter = FKT_FILTER_PROCESS,
+		.flags = FKT_START_ENGINE(FKT_ENGINE_URING), .filter = FKT_FILTER_PROCESS,
 		.recording = 1,
 	};
 	static __u32 numbers[ROOM];
@@ -241,7 +241,7 @@ static void given_once(void)
 	struct fkt_lend lend;
 	__u32 n, flags;
 
-	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 	call(1000 * PAGES * 2);
 	ioctl(device, FKT_STOP);
 	n = take_all(device, numbers, &flags);

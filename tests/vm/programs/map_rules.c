@@ -14,7 +14,7 @@ static char *record(int device, __u32 *numbers, __u32 *n)
 	__u32 flags;
 	char *map;
 
-	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 	map = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	call(20000);
 	ioctl(device, FKT_STOP);
@@ -136,13 +136,13 @@ static void faults_at_the_end(void)
 	pthread_t toucher;
 	char *map, *brief;
 
-	start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+	start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 	map = mmap(NULL, 32 * PAGE_BYTES, PROT_READ, MAP_SHARED, device, 0);
 	touch_on = true;
 	pthread_create(&toucher, NULL, touch, map);
 	for (rounds = 0; rounds < 20; rounds++) {
 		if (rounds)
-			start(device, FKT_START_ENGINE(FKT_ENGINE_LEND));
+			start(device, FKT_START_ENGINE(FKT_ENGINE_URING));
 		brief = mmap(NULL, 32 * PAGE_BYTES, PROT_READ, MAP_SHARED, device, 0);
 		for (int i = 0; i < 4; i++) {
 			call(10000);

@@ -445,7 +445,7 @@ static int record(void)
 
 	if (options.pow)
 		check(!ioctl(device, FKT_SETINITPOWPAGES, &options.pow), "FKT_SETINITPOWPAGES");
-	check(!start(device, by_kernel ? out : -1, FKT_ABI_VERSION, lends() ? FKT_START_ENGINE(FKT_ENGINE_LEND) : 0),
+	check(!start(device, by_kernel ? out : -1, FKT_ABI_VERSION, lends() ? FKT_START_ENGINE(FKT_ENGINE_URING) : 0),
 	      "FKT_START");
 	/* No SA_RESTART: the signal must end waiting calls. A copier that ends early makes a write fail. */
 	sigaction(SIGCHLD, &action, NULL);

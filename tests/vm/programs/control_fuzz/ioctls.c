@@ -203,7 +203,7 @@ static __u32 start_flags(struct thread *t)
 	if (chance(t, 50))
 		flags |= chance(t, 70) ? FKT_START_OVERWRITE : FKT_START_STOP_WHEN_FULL;
 	if (chance(t, 70))
-		flags |= FKT_START_ENGINE(chance(t, 40) ? FKT_ENGINE_LEND : small(t, FKT_ENGINE_LEND + 2));
+		flags |= FKT_START_ENGINE(chance(t, 40) ? FKT_ENGINE_URING : small(t, FKT_ENGINE_URING + 2));
 	return chance(t, 97) ? flags : flags ^ (__u32)number(t);
 }
 
