@@ -6,8 +6,8 @@
  * Returns are seen by the kernel's return probes: it replaces the return address when the function is entered, and
  * keeps what it needs by thread, with a reference to the uprobe, not to its consumers. So a call in flight at the end
  * costs its process a breakpoint (or a system call), which finds no consumer: after fkt_uprobe_unregister_sync() none
- * of a probe's handlers runs or will run, because both kernels look the consumers up at the hit, under the uprobe's
- * lock (6.1) or its SRCU (6.12), which the end waits for.
+ * of a probe's handlers runs or will run, because all kernels look the consumers up at the hit, under the uprobe's
+ * lock (6.1), its SRCU (6.12) or RCU of tasks (newer ones), which the end waits for.
  */
 
 #include <linux/bitmap.h>
@@ -78,8 +78,7 @@ static struct fkt_user_probe *make_probe(const struct fkt_user_slot *slot, u32 a
 		probe->consumer.ret_handler = fkt_user_returned;
 	else
 		probe->consumer.handler = fkt_user_reached;
-	if (slot->needs_entry)
-		probe->consumer.handler = fkt_user_entered;
+	probe->entries.handler = fkt_user_entered;
 	return probe;
 }
 
@@ -87,6 +86,29 @@ static struct fkt_user_probe *make_probe(const struct fkt_user_slot *slot, u32 a
 static int error_of(long err)
 {
 	return err == -ENOTSUPP ? -EINVAL : err;
+}
+
+static void unregister_one(const struct fkt_user_probe *probe, struct uprobe_consumer *consumer)
+{
+	fkt_uprobe_unregister(probe->uprobe, probe->inode, probe->offset, consumer);
+}
+
+/* Returns 0 or a negative errno; then neither consumer is called any more. */
+static long register_consumers(struct fkt_user_probe *probe)
+{
+	struct uprobe *again = NULL;
+
+	probe->uprobe = fkt_uprobe_register(probe->inode, probe->offset, probe->counter, &probe->consumer);
+	if (IS_ERR(probe->uprobe))
+		return PTR_ERR(probe->uprobe);
+	/* After that of the returns, so that each call whose entry is seen has its return seen. */
+	if (probe->needs_entry)
+		again = fkt_uprobe_register(probe->inode, probe->offset, probe->counter, &probe->entries);
+	if (!IS_ERR(again))
+		return 0;
+	unregister_one(probe, &probe->consumer);
+	fkt_uprobe_unregister_sync();
+	return PTR_ERR(again);
 }
 
 /* From here on the hits of the probe are the place's, if the table is in force. */
@@ -100,6 +122,7 @@ static int register_one(struct fkt_user_table *table, struct fkt_user_slot *slot
 {
 	const u32 at = find_first_zero_bit(used, FKT_USER_PROBES);
 	struct fkt_user_probe *probe;
+	long err;
 
 	if (at == FKT_USER_PROBES)
 		return -ENOSPC;
@@ -107,10 +130,8 @@ static int register_one(struct fkt_user_table *table, struct fkt_user_slot *slot
 	if (!probe)
 		return -ENOMEM;
 	give_hits(table, slot, probe);
-	probe->uprobe = fkt_uprobe_register(probe->inode, probe->offset, probe->counter, &probe->consumer);
-	if (IS_ERR(probe->uprobe)) {
-		const long err = PTR_ERR(probe->uprobe);
-
+	err = register_consumers(probe);
+	if (err) {
 		table->of_probe[at] = NULL;
 		free_probe(probe);
 		return error_of(err);
@@ -161,8 +182,11 @@ static void unregister_all(struct list_head *gone)
 
 	if (list_empty(gone))
 		return;
-	list_for_each_entry(probe, gone, list)
-		fkt_uprobe_unregister(probe->uprobe, probe->inode, probe->offset, &probe->consumer);
+	list_for_each_entry(probe, gone, list) {
+		if (probe->needs_entry)
+			unregister_one(probe, &probe->entries);
+		unregister_one(probe, &probe->consumer);
+	}
 	fkt_uprobe_unregister_sync();
 	list_for_each_entry_safe(probe, next, gone, list) {
 		__clear_bit(probe->at, used);

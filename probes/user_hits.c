@@ -239,7 +239,9 @@ static bool enter(const struct called *called, bool is_last)
 /* Called at the first instruction of a function whose return needs data of the entry. */
 int fkt_user_entered(struct uprobe_consumer *consumer, FKT_UPROBE_REGS)
 {
-	const struct called called = { .probe = probe_of(consumer), .regs = regs };
+	const struct called called = {
+		.probe = container_of(consumer, struct fkt_user_probe, entries), .regs = regs,
+	};
 	bool is_on;
 
 	preempt_disable_notrace();

@@ -23,8 +23,13 @@ struct pt_regs;
 
 /* A uprobe that is registered. It stays when the next table has the place, too. */
 struct fkt_user_probe {
-	struct uprobe_consumer consumer;
-	struct uprobe *uprobe; /* of fkt_uprobe_register() */
+	struct uprobe_consumer consumer; /* of the event that is recorded */
+	/*
+	 * Sees the entries, if needs_entry. Newer kernels call no return's handler of a consumer that has a handler of
+	 * entries and did not see this one; such returns are counted, so the two are consumers of their own.
+	 */
+	struct uprobe_consumer entries;
+	struct uprobe *uprobe; /* of fkt_uprobe_register(), the same for both */
 	u64 id; /* no other probe has or had it; modulo FKT_USER_PROBES it is `at` */
 	struct list_head list;
 	struct file *file; /* held */
@@ -49,7 +54,7 @@ static inline const struct fkt_user_slot *fkt_user_slot_of(u64 probe)
 	return likely(slot && slot->probe == probe) ? slot : NULL;
 }
 
-/* Handlers of the consumer. */
+/* Handlers of the consumers. */
 int fkt_user_reached(struct uprobe_consumer *consumer, FKT_UPROBE_REGS);
 int fkt_user_entered(struct uprobe_consumer *consumer, FKT_UPROBE_REGS);
 int fkt_user_returned(struct uprobe_consumer *consumer, unsigned long function, FKT_UPROBE_REGS);
