@@ -421,7 +421,7 @@ static int attach(struct fkt_recording *rec, const struct fkt_start *start, stru
 	struct fkt_instrument_table *instruments = parts->instruments;
 	/* First, because the hooks that follow threads are on if threads have flags, or open calls. */
 	int err = fkt_task_flags_make(instruments ? instruments->threads : 0) ?:
-		  fkt_user_calls_make(instruments && instruments->users && instruments->users->has_returns) ?:
+		  fkt_user_calls_make(instruments ? instruments->users : NULL) ?:
 		  fkt_attach_layers(start->mask);
 
 	if (!err)

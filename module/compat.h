@@ -368,13 +368,39 @@ static inline void fkt_uprobe_unregister_sync(void)
 }
 
 /*
- * Returns whether a 64-bit program's system call with this number is the kernel's own, by which functions that have a
- * return probe return: since 6.11. When it ends, its number is -1, as that of sigreturn.
+ * The next two return whether a 64-bit program's system call with this number is the kernel's own: the one by which
+ * functions that have a return probe return, and the one by which a uprobe at a long nop is reached, once it was hit.
+ * When it ends, its number is -1, as that of sigreturn.
  */
 static inline bool fkt_is_uretprobe(long nr)
 {
 #ifdef __NR_uretprobe
 	return nr == __NR_uretprobe;
+#else
+	return false;
+#endif
+}
+
+#ifdef __NR_uprobe
+#define FKT_UPROBES_ARE_CALLS 1
+#else
+#define FKT_UPROBES_ARE_CALLS 0
+#endif
+
+static inline bool fkt_is_uprobe(long nr)
+{
+#ifdef __NR_uprobe
+	return nr == __NR_uprobe;
+#else
+	return false;
+#endif
+}
+
+/* Whether there are uprobes in the current process. */
+static inline bool fkt_has_uprobes(void)
+{
+#ifdef __NR_uprobe
+	return mm_flags_test(MMF_HAS_UPROBES, current->mm);
 #else
 	return false;
 #endif

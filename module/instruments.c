@@ -206,7 +206,7 @@ static int exchange_locked(struct fkt_recording *rec, struct fkt_instrument_tabl
 
 	if (!err)
 		err = fkt_task_flags_make(table->threads) ?:
-		      fkt_user_calls_make(table->users && table->users->has_returns) ?:
+		      fkt_user_calls_make(table->users) ?:
 		      fkt_attach_layers(rec->mask);
 	if (!err)
 		err = fkt_define(rec, lines, bytes);

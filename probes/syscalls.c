@@ -114,13 +114,19 @@ static noinline void other_entry(long nr)
 		fkt_emit_tsc(FKT_E_SYS_ENTRY, nr, current->pid);
 }
 
+/* Returns whether the kernel may have the program make a system call with this number, for a uprobe. */
+static bool is_of_probes(long nr)
+{
+	return fkt_is_uretprobe(nr) || fkt_is_uprobe(nr);
+}
+
 /*
  * A return probe of the kernel's has the program make a system call when the function returns. It is no call of the
- * program's, and the function's call would end in the middle of it, so it is not recorded.
+ * program's, and the function's call would end in the middle of it, so it is not recorded; nor is that of a probe.
  */
 static bool hide(long nr)
 {
-	return fkt_is_uretprobe(nr) && !in_ia32_syscall() && fkt_keep_current() && fkt_user_calls_hide();
+	return is_of_probes(nr) && !in_ia32_syscall() && fkt_keep_current() && fkt_user_calls_hide(nr);
 }
 
 /* Returns whether hide() has hidden the entry of the system call that ends. */
@@ -128,7 +134,7 @@ static bool was_hidden(struct pt_regs *regs)
 {
 	const long nr = syscall_get_nr(current, regs);
 
-	return (nr == -1 || fkt_is_uretprobe(nr)) && fkt_user_calls_hid();
+	return (nr == -1 || is_of_probes(nr)) && fkt_user_calls_hid();
 }
 
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)

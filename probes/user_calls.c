@@ -60,7 +60,7 @@ static_assert(sizeof_field(struct fkt_user_stack, kept) >= FKT_CALL_KEPT * sizeo
 struct thread {
 	struct task_struct *task; /* the thread that uses this entry; no reference is held: probe_exit() clears it */
 	struct fkt_user_stack *stack; /* NULL: not allocated yet; it stays for the next thread */
-	bool hides; /* the thread is in a system call uretprobe whose entry was not recorded */
+	bool hides; /* the thread is in a system call for a uprobe, whose entry was not recorded */
 };
 
 /* NULL: no instrument needs it. Changed under the recording's lock: set before a table that needs it is in force. */
@@ -68,12 +68,12 @@ static struct thread *threads;
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_user_calls);
 
-/* Makes room for open calls. Caller must hold the recording's lock. */
-int fkt_user_calls_make(bool are_wanted)
+/* Makes room for what these places need of each thread. users: may be NULL. Caller must hold the recording's lock. */
+int fkt_user_calls_make(const struct fkt_user_table *users)
 {
 	struct thread *made;
 
-	if (!are_wanted || threads)
+	if (!users || !(users->has_returns || FKT_UPROBES_ARE_CALLS) || threads)
 		return 0;
 	made = kvcalloc(THREADS, sizeof(*made), GFP_KERNEL_ACCOUNT);
 	if (!made)
@@ -282,17 +282,17 @@ u64 *fkt_user_calls_kept(struct fkt_user_stack *stack, const struct fkt_user_cal
 	return &stack->kept[call->kept];
 }
 
-/* ---- the system call by which functions return (kernel 6.12); called with preemption disabled ---- */
+/* ---- the system calls of the kernel's own; called with preemption disabled ---- */
 
 /*
- * The thread has entered a system call uretprobe. Returns true if it is to be hidden, because the kernel made the
- * program do it; then fkt_user_calls_hid() returns true at its exit.
+ * The thread has entered a system call uretprobe or uprobe. Returns true if it is to be hidden, because the kernel made
+ * the program do it; then fkt_user_calls_hid() returns true at its exit.
  */
-bool fkt_user_calls_hide(void)
+bool fkt_user_calls_hide(long nr)
 {
 	struct thread *thread;
 
-	if (!current->utask || !current->utask->return_instances)
+	if (fkt_is_uprobe(nr) ? !fkt_has_uprobes() : !current->utask || !current->utask->return_instances)
 		return false;
 	thread = take_thread();
 	if (thread)
@@ -300,7 +300,7 @@ bool fkt_user_calls_hide(void)
 	return thread;
 }
 
-/* A system call that may have been uretprobe ends. Returns whether it was hidden. */
+/* A system call that may have been one of these ends. Returns whether it was hidden. */
 bool fkt_user_calls_hid(void)
 {
 	struct thread *thread = find_thread();

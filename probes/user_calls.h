@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct fkt_user_stack;
+struct fkt_user_table;
 
 struct fkt_user_call {
 	u64 probe; /* id of its struct fkt_user_probe (user_probe.h) */
@@ -20,10 +21,10 @@ struct fkt_user_call {
 #define FKT_OPEN_DROPPED 0x1 /* its hit was counted at the entry: its return is no hit */
 #define FKT_OPEN_CUT 0x2 /* a text that was kept was cut */
 
-/* On while threads return through the kernel's own system call uretprobe, which is not recorded. */
+/* On while programs make the kernel's own system calls for uprobes, which are not recorded. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_user_calls);
 
-int fkt_user_calls_make(bool are_wanted);
+int fkt_user_calls_make(const struct fkt_user_table *users);
 void fkt_user_calls_free(void);
 
 bool fkt_user_calls_room(void);
@@ -35,7 +36,7 @@ struct fkt_user_call *fkt_user_calls_find(struct fkt_user_stack *stack, u64 prob
 void fkt_user_calls_remove(struct fkt_user_stack *stack, struct fkt_user_call *call);
 u64 *fkt_user_calls_kept(struct fkt_user_stack *stack, const struct fkt_user_call *call);
 
-bool fkt_user_calls_hide(void);
+bool fkt_user_calls_hide(long nr);
 bool fkt_user_calls_hid(void);
 
 #endif /* FKT_PROBES_USER_CALLS_H */
