@@ -13,6 +13,7 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "compat.h"
 #include "hook.h"
 #include "trigger.h"
 #include "write.h"
@@ -30,12 +31,15 @@ static bool returns(long nr)
 
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
+	FKT_TRACEPOINT_PROBE();
+
 	if (fkt_layer_on(FKT_L_SYSTEM) && fkt_keep_current())
 		fkt_trigger_entry(current, returns(nr));
 }
 
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
+	FKT_TRACEPOINT_PROBE();
 	bool ia32 = in_ia32_syscall();
 	u32 first = ia32 ? FKT_P_SYSCALL32 : FKT_P_SYSCALL;
 	u32 count = ia32 ? FKT_PN_SYSCALL32 : FKT_PN_SYSCALL;
