@@ -97,7 +97,7 @@ def of_objtool(path):
 def of_headers(kernel):
     """Debian has an objtool for each machine behind a program that chooses one, or only one."""
     found = set()
-    for path in pathlib.Path(kernel).glob("headers/usr/lib/linux-kbuild-*/tools/objtool/objtool*"):
+    for path in pathlib.Path(kernel).glob("*/usr/lib/linux-kbuild-*/tools/objtool/objtool*"):
         if path.name in ("objtool", "objtool.real-x86"):
             found |= of_objtool(path)
     if not found:

@@ -70,7 +70,7 @@ std::string_view NumberNames::irq(std::uint64_t number) const {
 }
 
 std::string_view NumberNames::vector(std::uint64_t number) {
-  switch (number) {  // arch/x86/include/asm/irq_vectors.h of 6.1 and 6.12
+  switch (number) {  // arch/x86/include/asm/irq_vectors.h; tests/kernel_names.py compares them
     case 0xff:
       return "spurious_apic";
     case 0xfe:
@@ -91,6 +91,8 @@ std::string_view NumberNames::vector(std::uint64_t number) {
       return "x86_platform_ipi";
     case 0xf6:
       return "irq_work";
+    case 0xf5:
+      return "perf_guest_mediated_pmi";
     case 0xf4:
       return "deferred_error_apic";
     case 0xf3:
@@ -145,6 +147,7 @@ std::string_view NumberNames::trap(std::uint64_t number) {
                                                               "simd_error",
                                                               "virtualization",
                                                               "control_protection"};
+  if (number == 29) return "vmm_communication";
   if (number == 32) return "iret";
   return number < kNames.size() ? kNames[number] : std::string_view();
 }
