@@ -17,6 +17,18 @@
 
 #include "syscall_paths.h"
 
+/* Not in the headers of older kernels, where these calls fail. */
+enum {
+	NR_FCHMODAT2 = 452,
+	NR_SETXATTRAT = 463,
+	NR_GETXATTRAT = 464,
+	NR_LISTXATTRAT = 465,
+	NR_REMOVEXATTRAT = 466,
+	NR_OPEN_TREE_ATTR = 467,
+	NR_FILE_GETATTR = 468,
+	NR_FILE_SETATTR = 469,
+};
+
 /* Number of the argument that is a path, from 1; the first one of two paths; 0: there is none. */
 static const u8 arguments[] = {
 	[__NR_open] = 1, [__NR_stat] = 1, [__NR_lstat] = 1, [__NR_access] = 1, [__NR_execve] = 1, [__NR_truncate] = 1,
@@ -30,7 +42,9 @@ static const u8 arguments[] = {
 	[__NR_futimesat] = 2, [__NR_newfstatat] = 2, [__NR_unlinkat] = 2, [__NR_renameat] = 2, [__NR_linkat] = 2,
 	[__NR_symlinkat] = 1, [__NR_readlinkat] = 2, [__NR_fchmodat] = 2, [__NR_faccessat] = 2, [__NR_utimensat] = 2,
 	[__NR_name_to_handle_at] = 2, [__NR_renameat2] = 2, [__NR_execveat] = 2, [__NR_statx] = 2, [__NR_openat2] = 2,
-	[__NR_faccessat2] = 2,
+	[__NR_faccessat2] = 2, [__NR_open_tree] = 2, [__NR_move_mount] = 2, [__NR_fspick] = 2, [__NR_mount_setattr] = 2,
+	[NR_FCHMODAT2] = 2, [NR_SETXATTRAT] = 2, [NR_GETXATTRAT] = 2, [NR_LISTXATTRAT] = 2, [NR_REMOVEXATTRAT] = 2,
+	[NR_OPEN_TREE_ATTR] = 2, [NR_FILE_GETATTR] = 2, [NR_FILE_SETATTR] = 2,
 };
 
 #ifdef CONFIG_IA32_EMULATION
