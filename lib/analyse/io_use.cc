@@ -108,6 +108,7 @@ constexpr KnownCall kIoCalls[] = {
     {"v9fs_file_fsync_dotl", IoTable::files, IoWhat::sync},
     {"fat_file_fsync", IoTable::files, IoWhat::sync},
     {"__generic_file_fsync", IoTable::files, IoWhat::sync},
+    {"simple_fsync_noflush", IoTable::files, IoWhat::sync},
     {"blkdev_fsync", IoTable::files, IoWhat::sync},
     {"noop_fsync", IoTable::files, IoWhat::sync},
     {"filemap_fault", IoTable::files, IoWhat::fault},
