@@ -341,8 +341,8 @@ std::optional<Finding> lacks(const Machine& machine) {
   }
   const std::string left_out = text_of(at(machine, parameters + "left_out")).value_or("");
   if (!left_out.empty()) {
-    text += fmt::format("{}the fields of {} classes of tracepoints",
-                        text.empty() ? "" : ", ", std::ranges::count(left_out, '\n') + 1);
+    text += fmt::format("{}the fields of {} classes of tracepoints", text.empty() ? "" : ", ",
+                        std::ranges::count(left_out, '\n') + 1);
   }
   if (text.empty()) return std::nullopt;
   return Finding{Verdict::note, "not shown", "this kernel does not show: " + text,

@@ -102,8 +102,7 @@ std::string totals(const Ending& e) {
   totals.lacks = kernel_lacks();
   // Of interest where tracepoints were recorded alone.
   if (const std::size_t classes = tracepoints_left_out(); e.hits && classes > 0) {
-    totals.lacks.push_back(
-        fmt::format("the fields of {} classes of tracepoints", classes));
+    totals.lacks.push_back(fmt::format("the fields of {} classes of tracepoints", classes));
   }
   totals.error = s.error;
   totals.workload_status = e.workload_status;
