@@ -75,10 +75,10 @@ TEST_CASE("vectors of x86") {
   CHECK(NumberNames::vector(0xfb) == "call_function_single");
   CHECK(NumberNames::vector(0xf6) == "irq_work");
   CHECK(NumberNames::vector(0xff) == "spurious_apic");
-  CHECK(NumberNames::vector(0xf5) == "");
+  CHECK(NumberNames::vector(0xf5) == "perf_guest_mediated_pmi");
   CHECK(NumberNames::vector(0xea) == "");
   CHECK(NumberNames::vector(0x1ec) == "");
-  CHECK(names_below(4096, NumberNames::vector).size() == 20);
+  CHECK(names_below(4096, NumberNames::vector).size() == 21);
 }
 
 TEST_CASE("softirqs and traps") {
@@ -98,7 +98,7 @@ TEST_CASE("softirqs and traps") {
   CHECK(NumberNames::trap(21) == "control_protection");
   CHECK(NumberNames::trap(22) == "");
   CHECK(NumberNames::trap(32) == "iret");
-  CHECK(names_below(4096, NumberNames::trap).size() == 23);
+  CHECK(names_below(4096, NumberNames::trap).size() == 24);
 }
 
 TEST_CASE("errors are named in return values only") {
