@@ -214,7 +214,7 @@ static int add_lack(struct fkt_hook *hook, void *arg)
 	return 0;
 }
 
-/* Reading the module's parameter `lacks`: what cannot be recorded on this kernel, as far as it was tried; a line each. */
+/* Reading the module's parameter `lacks`: what cannot be recorded on this kernel, as far as was tried; a line each. */
 static int get_lacks(char *text, const struct kernel_param *unused)
 {
 	struct lacks lacks = { .text = text };

@@ -227,7 +227,8 @@ static void __maybe_unused check_types(void)
 	}
 
 static struct fkt_hook hooks[] = {
-	{ FKT_ON_FUNCTION(free_pid, probe_free_pid, PROCESS, "when thread numbers become free"), .also = numbers_matter },
+	{ FKT_ON_FUNCTION(free_pid, probe_free_pid, PROCESS, "when thread numbers become free"),
+	  .also = numbers_matter },
 	FOR_NUMBERS_TOO(task_newtask, probe_newtask),
 	FOR_NUMBERS_TOO(sched_process_exec, probe_exec),
 	FKT_ON_TRACEPOINT(sched_process_exit, probe_exit, PROCESS),

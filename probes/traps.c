@@ -143,9 +143,11 @@ static struct fkt_hook hooks[] = {
 	FKT_ON_TRACEPOINT(page_fault_user, probe_page_fault_user, SYSTEM),
 	FKT_ON_TRACEPOINT(page_fault_kernel, probe_page_fault_kernel, SYSTEM),
 	FKT_ON_TRACEPOINT(mce_record, probe_mce, SYSTEM),
-	{ .name = "die notifier", .on = die_on, .off = die_off, .layers = LAYER, .shows = "exceptions other than page faults" },
+	{ .name = "die notifier", .on = die_on, .off = die_off, .layers = LAYER,
+	  .shows = "exceptions other than page faults" },
 	{ FKT_ON_FUNCTION(math_error, probe_math_error, SYSTEM, "floating point exceptions of programs") },
-	{ FKT_ON_FUNCTION(fixup_vdso_exception, probe_vdso_exception, SYSTEM, "general protection faults of programs") },
+	{ FKT_ON_FUNCTION(fixup_vdso_exception, probe_vdso_exception, SYSTEM,
+			  "general protection faults of programs") },
 };
 
 FKT_HOOK_TABLE(fkt_trap_hooks, hooks);

@@ -213,8 +213,10 @@ struct fkt_program_rules {
 	__u8 record; /* number of the word that is the record's address */
 	__u8 emits; /* words that may be emitted */
 	__u16 contexts; /* bit n: FKT_CONTEXT n may be used */
-	__u64 texts; /* bit n: word n is a text's address, which FKT_OP_MATCH may use, and, without `memory`, nothing else */
-	__u8 memory; /* 1: any memory may be read, also by addresses that the program computes: for openers that may see all */
+	/* Bit n: word n is a text's address, which FKT_OP_MATCH may use and, without `memory`, nothing else. */
+	__u64 texts;
+	/* 1: any memory may be read, also by addresses that the program computes: for openers that may see all. */
+	__u8 memory;
 };
 
 #define FKT_RULES_NONE { 0, 0, 0, 0, 0, 0, 0 }

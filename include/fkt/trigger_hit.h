@@ -42,8 +42,8 @@ static inline int fkt_trigger_watches(const struct fkt_trigger *trigger, __u32 i
 }
 
 /*
- * Openers that may see their own processes alone have triggers, too: a program that read memory, or compared the address
- * of the name, would tell them by FKT_FIRED what is there.
+ * Openers that may see their own processes alone have triggers, too: a program that read memory, or compared the
+ * address of the name, would tell them by FKT_FIRED what is there.
  */
 static __always_inline struct fkt_program_rules fkt_trigger_rules(void)
 {
