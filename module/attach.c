@@ -226,7 +226,7 @@ static int get_lacks(char *text, const struct kernel_param *unused)
 /* The same about how the module was built: classes of tracepoints that have no fields of their own, a line each. */
 static int get_left_out(char *text, const struct kernel_param *unused)
 {
-	return sysfs_emit(text, "%s", FKT_LEFT_OUT_NAMES);
+	return FKT_LEFT_OUT_COUNT ? sysfs_emit(text, "%s\n", FKT_LEFT_OUT_NAMES) : 0;
 }
 
 static int set_never(const char *text, const struct kernel_param *unused)
