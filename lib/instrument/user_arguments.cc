@@ -158,8 +158,10 @@ Fetch fetch_of(const UserArgument& argument) {
 
 std::vector<UserArgument> parse_user_arguments(std::string_view text) {
   std::vector<UserArgument> arguments;
-  for (Lexer lexer({text, 1}); !lexer.at_end();) {
-    arguments.push_back(ArgumentParser(lexer.take_until("")).parse());
+  // Blanks alone stand between arguments; all else is of one.
+  while (!text.empty()) {
+    const std::string_view word = take_until(text, ' ');
+    if (!word.empty()) arguments.push_back(ArgumentParser(word).parse());
   }
   return arguments;
 }
