@@ -223,7 +223,7 @@ static int get_lacks(char *text, const struct kernel_param *unused)
 	return lacks.size;
 }
 
-/* The same about how the module was built: classes of tracepoints that have no fields of their own, a line each. */
+/* Reading the module's parameter `left_out`: classes of tracepoints without fields of their own; a line each. */
 static int get_left_out(char *text, const struct kernel_param *unused)
 {
 	return FKT_LEFT_OUT_COUNT ? sysfs_emit(text, "%s\n", FKT_LEFT_OUT_NAMES) : 0;

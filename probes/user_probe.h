@@ -29,7 +29,7 @@ struct fkt_user_probe {
 	 * entries and did not see this one; such returns are counted, so the two are consumers of their own.
 	 */
 	struct uprobe_consumer entries;
-	struct uprobe *uprobe; /* of fkt_uprobe_register(), the same for both */
+	struct uprobe *uprobe; /* as the kernel returned it when the consumers were registered: one of the place */
 	u64 id; /* no other probe has or had it; modulo FKT_USER_PROBES it is `at` */
 	struct list_head list;
 	struct file *file; /* held */

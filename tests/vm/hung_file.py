@@ -4,6 +4,7 @@
 # hung_file.py FOLDER mounts a file system whose only file, "file", can be opened and mapped, but never read: whoever touches
 # its memory waits until this program is killed. Prints "mounted".
 import ctypes
+import errno
 import os
 import struct
 import sys
@@ -42,7 +43,7 @@ while True:
     if opcode == READ:
         continue
     body = answer(opcode, node)
-    error = 0 if body is not None else -38  # not implemented
+    error = 0 if body is not None else -errno.ENOSYS
     body = body or b""
     try:
         os.write(device, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
