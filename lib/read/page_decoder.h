@@ -347,6 +347,18 @@ PageDecoder::Ahead PageDecoder::look_ahead(const Quiet& quiet, std::uint32_t mos
   return ahead;
 }
 
+// Calls take(event) for the page's events, as far as they can be read.
+template <class Take>
+void for_each_event(const WordTable& table, const Page& page, Take take) {
+  PageDecoder decoder(table, page);
+  Event event;
+  for (;;) {
+    const PageDecoder::Step step = decoder.next(event);
+    if (step == PageDecoder::Step::end || step == PageDecoder::Step::damaged) return;
+    if (step == PageDecoder::Step::event) take(event);
+  }
+}
+
 inline bool PageDecoder::take_pair(WholePair& pair) {
   if (half_id_ != 0 || words_.at_end()) return false;
   const std::uint64_t word = words_.front();

@@ -193,21 +193,11 @@ std::uint64_t SliceWriter::events_inside(const Interval& time, std::uint32_t num
   if (is_inside && !trace_.exchanges_ends(number)) return ref.events;
   const Result<Page> page = this->page(number);
   if (!page) return ref.events;
-  PageDecoder decoder(trace_.words(), *page);
-  Event event;
   std::uint64_t inside = 0;
-  for (;;) {
-    switch (decoder.next(event)) {
-      case PageDecoder::Step::event:
-        inside += event.clock >= time.from && event.clock < time.to && !is_made_begin(event.id);
-        break;
-      case PageDecoder::Step::gap:
-        break;
-      case PageDecoder::Step::end:
-      case PageDecoder::Step::damaged:
-        return inside;
-    }
-  }
+  for_each_event(trace_.words(), *page, [&](const Event& event) {
+    inside += event.clock >= time.from && event.clock < time.to && !is_made_begin(event.id);
+  });
+  return inside;
 }
 
 std::vector<Checkpoint> SliceWriter::states(const SliceOptions& options) const {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "lib/format/clocks.h"
+#include "lib/read/clock_events.h"
 #include "lib/read/event_merge.h"
 #include "lib/read/trace.h"
 #include "tests/fuzz/signed_mutator.h"
@@ -66,7 +67,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fkt::PageRef& middle = trace->pages()[trace->pages().size() / 2];
   const fkt::Clocks& clocks = trace->info().clocks;
   keep(clocks.real_ns(middle.first_clock) + fkt::ticks_to_ns(clocks, middle.end_clock));
-  if (const auto noon = fkt::parse_time("12:00:00.5", trace->info(), middle.end_clock)) keep(*noon);
+  if (const auto noon =
+          fkt::parse_time("12:00:00.5", fkt::info_with_clock_events(*trace), middle.end_clock))
+    keep(*noon);
   expect(walk(*trace, {.from = middle.first_clock, .to = {}, .cpu = {}}) <= all);
   expect(walk(*trace, {.from = {}, .to = middle.end_clock, .cpu = middle.cpu}) <= all);
   return 0;

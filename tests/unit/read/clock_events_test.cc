@@ -23,3 +23,18 @@ TEST_CASE("clock events of all CPUs, in the order of time") {
   CHECK(pairs[1].mono_raw_ns == 3);
   CHECK(pairs[1].mono_ns == 4);
 }
+
+TEST_CASE("a file's catalogue that gives clock events fewer words") {
+  constexpr std::uint64_t kStart = test::TraceBuilder::kStart;
+  std::string lines = Catalogue::builtin().to_lines();
+  const std::size_t begin = lines.find("event\t4\tclock\t");
+  REQUIRE(begin != lines.npos);
+  lines.replace(begin, lines.find('\n', begin) - begin,
+                "event\t4\tclock\tfkt\tpoint\t1\tmono_raw:u:1:0:64");
+  test::TraceBuilder b;
+  b.section(FKT_SEC_CATALOGUE, lines);
+  b.event(0, kStart + 900, FKT_E_CLOCK, 0, {3});
+  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  REQUIRE(trace);
+  CHECK(info_with_clock_events(*trace).clocks.between.empty());
+}
