@@ -37,5 +37,5 @@ in_chroot() {
         mount --rbind /proc "$root/proc"
         mount --rbind /dev "$root/dev"
         mount --bind "$shared" "$root$shared"
-        PATH=/usr/sbin:/usr/bin LC_ALL=C exec /usr/sbin/chroot "$root" "${@:3}"' - "$@"
+        PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C exec /usr/sbin/chroot "$root" "${@:3}"' - "$@"
 }
