@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_doctor/disk_speed.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <string>
 
-#include "cli/fkt_doctor/checks.h"
+#include <fmt/format.h>
+
 #include "lib/base/unique_fd.h"
 
 namespace fkt::doctor {
@@ -44,6 +46,26 @@ double disk_speed(const std::filesystem::path& folder, std::uint64_t bytes) {
   if (::fdatasync(file.get()) != 0) return 0;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   return took.count() > 0 ? static_cast<double>(written) / took.count() : 0;
+}
+
+Finding judge_speed(const std::filesystem::path& folder, double bytes_per_second,
+                    std::uint64_t free_bytes) {
+  // An event takes 8 bytes or more; with TIME words, page headers and arguments about 10.
+  constexpr double kBytesPerEvent = 10, kBusy = 1e6;
+  if (bytes_per_second <= 0) {
+    return {Verdict::blocked, "disk", folder.string() + ": nothing can be written there",
+            "cd to a folder of yours, or fkt_record -f FILE"};
+  }
+  const double rate = bytes_per_second / kBytesPerEvent;
+  const std::string found =
+      fmt::format("{:.0f} MB/s, enough for {:.1f} million events/s; {:.1f} GB free",
+                  bytes_per_second / 1e6, rate / 1e6, static_cast<double>(free_bytes) / 1e9);
+  if (rate < kBusy) {
+    return {
+        Verdict::note, "disk", found,
+        "a busy CPU makes a million events/s: fkt_record -z, fewer layers (-k), or --flight SIZE"};
+  }
+  return {Verdict::good, "disk", found, ""};
 }
 
 }  // namespace fkt::doctor

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_doctor/doctor.h"
 
-#include <sys/utsname.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <utility>
 
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
-#include "cli/fkt_doctor/checks.h"
+#include "cli/fkt_doctor/disk_speed.h"
 #include "lib/base/os_error.h"
 #include "lib/base/text_writer.h"
+#include "lib/record/machine_checks.h"
 
 namespace fkt::cli {
 namespace {
@@ -51,11 +49,8 @@ int examine_machine(int argc, const char* const* argv) {
   add("kernel", value("RELEASE"), "the kernel's release (default: of the one that runs)");
   add("no-disk", "do not measure how fast that folder is, which writes 64 MB");
   if (const auto status = options.parse(argc, argv)) return *status;
-  utsname names{};
-  if (uname(&names) != 0) return fail({ErrorCode::io, "the kernel's release is not known"});
-  doctor::Machine machine;
-  machine.release = options.has("kernel") ? options.text("kernel") : std::string(names.release);
-  machine.is_root = ::geteuid() == 0;
+  doctor::Machine machine = doctor::this_machine();
+  if (options.has("kernel")) machine.release = options.text("kernel");
   if (options.has("root")) machine.root = options.text("root");
   machine.out = options.has("out") ? options.text("out") : std::string(".");
   for (const auto& [name, folder] : {std::pair("--root", &machine.root), {"--out", &machine.out}}) {

@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include "lib/base/os_error.h"
+#include "lib/record/machine_checks.h"
 
 namespace fkt {
 namespace {
@@ -39,7 +40,8 @@ std::string process_name(int pid) {
 
 Error other_abi(const std::string& module) {
   return about(
-      fmt::format("the module's ABI is {}, this tool's {} (install both from the same version)",
+      fmt::format("the ABI of the module that is loaded is {}, this tool's {} (after an upgrade: "
+                  "sudo modprobe -r fkt_records fkt_calls fkt; sudo modprobe fkt)",
                   module, FKT_ABI_VERSION));
 }
 
@@ -48,7 +50,7 @@ Error open_error(int number) {
     case ENOENT:
     case ENODEV:
     case ENXIO:
-      return about(std::string("no such device") + kModuleRemedy);
+      return about("no such device: " + doctor::why_no_device(doctor::this_machine()));
     case EACCES:
     case EPERM:
       return about("permission denied (are you root, or in group fkt?)");

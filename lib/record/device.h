@@ -23,10 +23,6 @@ struct TracepointRecord {
   std::uint32_t bytes = 0;  // size of a record
 };
 
-// The end of an error message about a missing module.
-inline constexpr const char* kModuleRemedy =
-    " (is the module loaded? fkt_doctor says what to type)";
-
 class Device {
  public:
   // Opens the device and checks that the module has this tool's FKT_ABI_VERSION. Error (io): there

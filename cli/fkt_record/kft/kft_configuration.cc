@@ -13,7 +13,7 @@
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/read_file.h"
 #include "lib/base/text.h"
-#include "lib/record/device.h"
+#include "lib/record/machine_checks.h"
 
 namespace fkt::record {
 namespace {
@@ -52,7 +52,8 @@ class KernelFunctions {
 Result<std::string> boot_configuration() {
   const Result<std::string> text = read_file(kBootParameter);
   if (!text) {
-    return Error{ErrorCode::io, text.error().message + kModuleRemedy};
+    return Error{ErrorCode::io,
+                 text.error().message + ": " + doctor::why_no_device(doctor::this_machine())};
   }
   const std::size_t begin = text->find_first_not_of(" \t\n");
   if (begin == std::string::npos) {

@@ -6,8 +6,9 @@
 #include <fstream>
 #include <string>
 
-#include "cli/fkt_doctor/checks.h"
+#include "cli/fkt_doctor/disk_speed.h"
 #include "cli/fkt_doctor/doctor.h"
+#include "lib/record/machine_checks.h"
 #include "tests/unit/golden.h"
 
 using namespace fkt;
@@ -122,6 +123,43 @@ TEST_CASE("without the module it says which step is next") {
   CHECK(ran.status == 1);
   CHECK(ran.text.find("BLOCKED module") != ran.text.npos);
   CHECK(ran.text.find("-> sudo modprobe fkt") != ran.text.npos);
+}
+
+TEST_CASE("bad news about the module is one line, with what to type") {
+  Files files("news");
+  const auto why = [&](const char* release = "6.1.0") {
+    return doctor::why_no_device({files.root(), release, "."});
+  };
+  CHECK(why("5.10.0") ==
+        "5.10.0: FKT needs 6.1 or newer (boot a newer one; fkt_record --user-only needs none)");
+  CHECK(why() ==
+        "fkt is not built for this kernel, whose headers are missing too (sudo apt install "
+        "linux-headers-6.1.0, then make && sudo make install && sudo modprobe fkt)");
+  files.put("lib/modules/6.0.9/extra/fkt.ko", "").put("lib/modules/6.1.0/build/Makefile", "");
+  CHECK(why() ==
+        "fkt is built for 6.0.9, not for this kernel; its headers are there (make && sudo make "
+        "install && sudo modprobe fkt)");
+  // By dkms.
+  files.put("usr/src/fkt-0.1/dkms.conf", "");
+  CHECK(why() ==
+        "fkt is built for 6.0.9, not for this kernel (sudo dkms autoinstall && sudo modprobe fkt)");
+  CHECK(why("6.12.1") ==
+        "fkt is built for 6.0.9, not for this kernel, whose headers are missing (sudo apt install "
+        "linux-headers-6.12.1 && sudo modprobe fkt)");
+  files.put("var/lib/dkms/fkt/0.1/build/make.log",
+            "DKMS make.log for fkt-0.1 for kernel 6.1.0 (x)\n");
+  CHECK(why() ==
+        "dkms could not build fkt for this kernel (less /var/lib/dkms/fkt/0.1/build/make.log)");
+  CHECK(files.about("module").found == "dkms could not build fkt for this kernel");
+  // Installed: keys.
+  files.put("lib/modules/6.1.0/updates/dkms/fkt.ko", "");
+  CHECK(why() == "fkt is installed, but not loaded (sudo modprobe fkt)");
+  files.put("var/lib/dkms/mok.pub", "").put("sys/module/module/parameters/sig_enforce", "Y\n");
+  CHECK(why() ==
+        "module signatures are enforced: a module whose key is not enrolled is refused (sudo "
+        "mokutil --import /var/lib/dkms/mok.pub, reboot, \"Enroll MOK\", sudo modprobe fkt)");
+  files.put("boot/config-6.1.0", "CONFIG_TRACEPOINTS=y\nCONFIG_KALLSYMS=y\n");
+  CHECK(why().starts_with("no CONFIG_KPROBES (the module cannot be built)"));
 }
 
 TEST_CASE("where the module is not built, loading it is not the next step") {

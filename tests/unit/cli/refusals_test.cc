@@ -20,6 +20,7 @@
 #include "cli/fkt_receive/request.h"
 #include "cli/fkt_record/request/request.h"
 #include "lib/record/device.h"
+#include "lib/record/machine_checks.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/golden.h"
 
@@ -224,8 +225,8 @@ TEST_CASE("a module that is not there") {
   if (::access(FKT_DEVICE, F_OK) == 0) return;
   const Result<Device> device = Device::open();
   REQUIRE_FALSE(device);
-  CHECK(device.error().message == FKT_DEVICE
-        ": no such device (is the module loaded? fkt_doctor says what to type)");
+  CHECK(device.error().message ==
+        FKT_DEVICE ": no such device: " + doctor::why_no_device(doctor::this_machine()));
 }
 
 TEST_CASE("a text for standard output ends without an error when nobody reads on") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Finds what on a machine may prevent recording, and the command that helps. The checks read files
-// below a root folder, so that tests can make a machine of files.
+// Finds what on a machine may prevent recording, and the command that helps: for fkt_doctor, and
+// for the line of a tool that finds no device. The checks read files below a root folder, so that
+// tests can make a machine of files.
 #pragma once
 
 #include <array>
@@ -42,12 +43,11 @@ inline constexpr std::array<std::string_view, 3> kKernels = {"6.1", "6.12", "7.3
 // returned, so that fkt_calls cannot be unloaded.
 std::vector<Finding> check_machine(const Machine& machine);
 
-// Returns how fast data can be written to the folder (bytes/s). Writes `bytes` bytes to a file
-// without a name, past the page cache if possible. Returns 0 if nothing can be written there.
-double disk_speed(const std::filesystem::path& folder, std::uint64_t bytes);
-// Returns the number of events per second that this speed allows, by the average size of an event.
-// free_bytes: free space of the folder's file system.
-Finding judge_speed(const std::filesystem::path& folder, double bytes_per_second,
-                    std::uint64_t free_bytes);
+// The machine that this program runs on.
+Machine this_machine();
+
+// Returns why there is no /dev/fkt, and in parentheses what to type: the first thing that is
+// blocked.
+std::string why_no_device(const Machine& machine);
 
 }  // namespace fkt::doctor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_doctor/checks.h"
+#include "lib/record/machine_checks.h"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -121,8 +122,44 @@ Finding options(const Machine& machine) {
           is_blocked ? "boot a kernel with these; fkt_record --user-only needs none" : ""};
 }
 
+// The files of dkms that say how its last build of FKT for this kernel failed, if it did.
+std::optional<std::string> failed_build(const Machine& machine) {
+  std::error_code ignored;
+  for (const fs::directory_entry& version :
+       fs::directory_iterator(at(machine, "var/lib/dkms/fkt"), ignored)) {
+    const std::string place = "var/lib/dkms/fkt/" + version.path().filename().string() + "/";
+    for (const std::string& log :
+         {place + "build/make.log", place + machine.release + "/x86_64/log/make.log"}) {
+      const auto text = text_of(at(machine, log));
+      if (text && text->substr(0, text->find("\nmake ")).find(machine.release) != text->npos)
+        return "/" + log;
+    }
+  }
+  return std::nullopt;
+}
+
+bool has_dkms_source(const Machine& machine) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(at(machine, "usr/src"), ignored)) {
+    if (entry.path().filename().string().starts_with("fkt-")) {
+      return is_there(entry.path() / "dkms.conf");
+    }
+  }
+  return false;
+}
+
+// Of the kernels that the module is installed for, one other than this; "": there is none.
+std::string other_kernel(const Machine& machine) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(at(machine, "lib/modules"), ignored)) {
+    const std::string release = entry.path().filename().string();
+    if (is_installed({machine.root, release, "", false})) return release;
+  }
+  return "";
+}
+
 Finding module(const Machine& machine) {
-  const std::string folder = "lib/modules/" + machine.release;
   if (is_loaded(machine)) return {Verdict::good, "module", "fkt is loaded", ""};
   if (is_installed(machine)) {
     return {Verdict::blocked, "module", "fkt is installed, but not loaded", kLoad};
@@ -130,14 +167,26 @@ Finding module(const Machine& machine) {
   if (!is_supported(machine.release)) {
     return {Verdict::blocked, "module", "fkt is not built for this kernel, and cannot be", ""};
   }
-  if (is_there(at(machine, folder + "/build"))) {
-    return {Verdict::blocked, "module", "fkt is not built for this kernel; its headers are there",
-            std::string("make && sudo make install && ") + kLoad};
+  const bool has_headers = is_there(at(machine, "lib/modules/" + machine.release + "/build"));
+  const std::string headers = "sudo apt install linux-headers-" + machine.release;
+  const std::string other = other_kernel(machine);
+  const std::string missing = other.empty() ? "fkt is not built for this kernel"
+                                            : "fkt is built for " + other + ", not for this kernel";
+  if (has_dkms_source(machine)) {
+    if (!has_headers) {
+      return {Verdict::blocked, "module", missing + ", whose headers are missing",
+              headers + " && " + kLoad};
+    }
+    if (const auto log = failed_build(machine)) {
+      return {Verdict::blocked, "module", "dkms could not build fkt for this kernel",
+              "less " + *log};
+    }
+    return {Verdict::blocked, "module", missing, "sudo dkms autoinstall && " + std::string(kLoad)};
   }
-  return {Verdict::blocked, "module",
-          "fkt is not built for this kernel, whose headers are missing too",
-          "sudo apt install linux-headers-" + machine.release +
-              ", then make && sudo make install && " + kLoad};
+  const std::string build = std::string("make && sudo make install && ") + kLoad;
+  if (has_headers) return {Verdict::blocked, "module", missing + "; its headers are there", build};
+  return {Verdict::blocked, "module", missing + ", whose headers are missing too",
+          headers + ", then " + build};
 }
 
 // Whether the firmware demands signatures: the variable's value is behind four bytes of attributes.
@@ -164,6 +213,12 @@ Finding signatures(const Machine& machine) {
   if (has_secure_boot(machine)) why += ", Secure Boot";
   if (is_loaded(machine))
     return {Verdict::good, "signatures", why + "; fkt is loaded all the same", ""};
+  // dkms has signed the modules with its own key.
+  const char* const key = "var/lib/dkms/mok.pub";
+  if (has_dkms_source(machine) && is_there(at(machine, key))) {
+    return {Verdict::blocked, "signatures", why + ": a module whose key is not enrolled is refused",
+            "sudo mokutil --import /" + std::string(key) + ", reboot, \"Enroll MOK\", " + kLoad};
+  }
   return {Verdict::blocked, "signatures", why + ": an unsigned module is refused",
           "sign fkt.ko, fkt_calls.ko and fkt_records.ko with a key enrolled by mokutil --import"};
 }
@@ -360,23 +415,24 @@ std::vector<Finding> check_machine(const Machine& machine) {
   return findings;
 }
 
-Finding judge_speed(const fs::path& folder, double bytes_per_second, std::uint64_t free_bytes) {
-  // An event takes 8 bytes or more; with TIME words, page headers and arguments about 10.
-  constexpr double kBytesPerEvent = 10, kBusy = 1e6;
-  if (bytes_per_second <= 0) {
-    return {Verdict::blocked, "disk", folder.string() + ": nothing can be written there",
-            "cd to a folder of yours, or fkt_record -f FILE"};
+Machine this_machine() {
+  utsname names{};
+  Machine machine;
+  if (uname(&names) == 0) machine.release = names.release;
+  machine.is_root = ::geteuid() == 0;
+  return machine;
+}
+
+std::string why_no_device(const Machine& machine) {
+  // Keys matter once there is a module to load.
+  std::vector<Finding (*)(const Machine&)> checks = {kernel, options, module, device};
+  if (is_installed(machine)) checks.insert(checks.begin() + 2, signatures);
+  for (const auto check : checks) {
+    const Finding finding = check(machine);
+    if (finding.verdict != Verdict::blocked) continue;
+    return finding.found + (finding.remedy.empty() ? "" : " (" + finding.remedy + ")");
   }
-  const double rate = bytes_per_second / kBytesPerEvent;
-  const std::string found =
-      fmt::format("{:.0f} MB/s, enough for {:.1f} million events/s; {:.1f} GB free",
-                  bytes_per_second / 1e6, rate / 1e6, static_cast<double>(free_bytes) / 1e9);
-  if (rate < kBusy) {
-    return {
-        Verdict::note, "disk", found,
-        "a busy CPU makes a million events/s: fkt_record -z, fewer layers (-k), or --flight SIZE"};
-  }
-  return {Verdict::good, "disk", found, ""};
+  return "it went just now";
 }
 
 }  // namespace fkt::doctor
