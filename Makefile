@@ -121,7 +121,7 @@ demo:  ## all set-up, then a recording of CMD='find /usr/share/doc' in the virtu
 # which does not always need all CPUs.
 check-setup:
 	@packaging/setup build web module vm check
-	@{ for kernel in 6.1 6.12; do tests/vm/get-kernel $$kernel && MAKEFLAGS= tests/vm/build-module $$kernel >/dev/null || exit 1; done; \
+	@{ for kernel in 6.1 6.12 7.3; do tests/vm/get-kernel $$kernel && MAKEFLAGS= tests/vm/build-module $$kernel >/dev/null || exit 1; done; \
 	    tests/vm/get-qemu >/dev/null; } & \
 	    $(MAKE) --no-print-directory unit-tests; built=$$?; wait $$! && exit $$built
 
@@ -168,7 +168,7 @@ check-kernels:  ## compiles the modules for every kernel that Debian offers, of 
 
 check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, an hour of any calls, other kernels
 	@packaging/setup build module vm check debug peers
-	@for kernel in 6.1 6.1-rt 6.1-cloud 6.1-debug; do tests/vm/get-kernel $$kernel || exit 1; done
+	@for kernel in 6.1 6.12 7.3 6.1-rt 6.1-cloud 6.1-debug; do tests/vm/get-kernel $$kernel || exit 1; done
 	@tests/check-long
 
 check-unit: unit-tests  ## unit tests and golden files: neither root nor module needed
@@ -185,11 +185,11 @@ check-model:  ## the ring's model, every interleaving of it (1 to 3 minutes)
 	@packaging/setup check
 	@tests/model/run
 
-check-vm: unit-tests  ## the cases in the virtual machine, on both kernels
+check-vm: unit-tests  ## the cases in the virtual machine, on the three kernels
 	@tests/vm/check
 
-check-powercut: unit-tests  ## 20 power cuts at random moments on each kernel (10 minutes)
-	@tests/vm/powercut --mount --kernel 6.1 --kernel 6.12 40
+check-powercut: unit-tests  ## 20 power cuts at random moments on each kernel (15 minutes)
+	@tests/vm/powercut --mount --kernel 6.1 --kernel 6.12 --kernel 7.3 60
 
 check-debug:  ## the same on kernels with KASAN, lockdep, failing allocations, kmemleak, KCSAN, built first (20 minutes)
 	@packaging/setup build module vm check debug
