@@ -26,7 +26,7 @@ man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
 # The kernel's code has the kernel's form.
 cxx_sources = $(filter-out tests/unit/kernel/%,$(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/unit/*/*.h tests/unit/*/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc))
-scripts = packaging/setup packaging/make-deb packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
+scripts = packaging/setup packaging/make-deb packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return tests/long/packages tests/long/packages-guest web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools dev test case demo-tools module install install-tools static deb install-boot uninstall demo check check-kernels check-long check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -167,7 +167,7 @@ check-kernels:  ## compiles the modules for every kernel that Debian offers, of 
 	@tests/check-kernels
 
 check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, an hour of any calls, other kernels
-	@packaging/setup build module vm check debug peers
+	@packaging/setup build module vm check debug peers deb
 	@for kernel in 6.1 6.12 7.3 6.1-rt 6.1-cloud 6.1-debug; do tests/vm/get-kernel $$kernel || exit 1; done
 	@tests/check-long
 
