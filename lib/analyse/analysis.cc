@@ -188,7 +188,7 @@ const Analysis::Found& Analysis::add(const Event& event) {
     selected &= own;
   }
   change(event, found.task, selected, found.step);
-  if (selected && !is_made_begin(event.id)) profile_.count(event);
+  if (selected && event.counts()) profile_.count(event);
   if (asyncs_.any()) [[unlikely]]
     change_async(event, found.task, found.step);
   found.shown = shown(event, found.task, here);
@@ -233,15 +233,10 @@ TaskIndex Analysis::follow(const Event& event, bool count) {
   tasks_.apply(event, task);
   SpanStep step;
   change(event, task, selected, step);
-  if (selected && count && !is_made_begin(event.id)) profile_.count(event);
+  if (selected && count && event.counts()) profile_.count(event);
   last_.add(event);
   end_ = std::max(end_, event.clock);
   return task;
-}
-
-void Analysis::applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events) {
-  last_.add(cpu, clock, events);
-  end_ = std::max(end_, clock);
 }
 
 // A gap is reported and counted when its end is read, because only then its length is known.

@@ -66,28 +66,13 @@ class Analysis {
 
   // Adds one event. What is returned is valid until the next add().
   const Found& add(const Event& event);
-  // Returns true if follow() and applied() may be used with this selection; otherwise every event
-  // has to go through add(event).
+  // Returns true if follow() and BurstApplier may be used with this selection; otherwise every
+  // event has to go through add(event).
   bool takes_many() const;
   // As add(event), for callers that do not need what it found out. count: count the event in the
   // profile; false if its page's digest already counts it. Returns the task that ran when the event
   // happened; kNoTask at the begin of a gap.
   TaskIndex follow(const Event& event, bool count);
-  // The parts to which BurstApplier (lib/scan/burst_applier.h) applies many events of a CPU at
-  // once.
-  struct Parts {
-    Tasks& tasks;
-    SpanTracker& spans;
-    CpuAccounting& cpu_accounting;
-    Profile& profile;
-    const Window& window;
-  };
-  Parts parts() { return {tasks_, spans_, cpu_accounting_, profile_, window_}; }
-  // Returns true when an event of `cpu` was added before.
-  bool knows(std::uint32_t cpu) const { return last_.knows(cpu); }
-  // Counts `events` events of `cpu`, which knows() and whose last was at `clock` (ticks), after the
-  // caller has applied them to the parts.
-  void applied(std::uint32_t cpu, std::uint64_t clock, std::uint64_t events);
   // Ends the pass. whole: true if every event of the file was added. recording_end: end of the
   // recording (ticks), from recording_end().
   void finish(bool whole, std::uint64_t recording_end);
@@ -150,6 +135,8 @@ class Analysis {
   bool is_own(TaskIndex task) const;
 
  private:
+  friend class BurstApplier;  // applies many events of a CPU at once
+
   bool in_slice(const Event& event) const {
     return event.clock >= window_.from && event.clock < window_.to &&
            (!window_.cpu || *window_.cpu == event.cpu) &&

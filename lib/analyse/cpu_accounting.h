@@ -98,9 +98,9 @@ class CpuAccounting {
   // How often the task was switched to, among the selected events.
   std::uint64_t runs(TaskIndex task) const { return task < times_.size() ? times_[task].runs : 0; }
 
-  // What follows, up to `private`, is for BurstApplier (lib/scan/burst_applier.h), which applies
-  // many events of a task at once: it changes the times of the task and its CPU itself, as the
-  // functions above would.
+ private:
+  friend class BurstApplier;  // applies many events of a task at once
+
   struct Cpu {
     bool seen = false;
     bool counted = false;       // seen in an earlier stretch of the slice
@@ -125,7 +125,6 @@ class CpuAccounting {
   void give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
             std::uint64_t selected);
 
- private:
   Cpu& at(std::uint32_t cpu) {
     if (cpu >= cpus_.size()) cpus_.resize(cpu + 1);
     return cpus_[cpu];

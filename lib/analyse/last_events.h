@@ -38,10 +38,10 @@ class LastEvents {
  public:
   // Returns whether add() or restore() was called for the CPU, or for one with a higher number.
   bool knows(std::uint32_t cpu) const { return cpu < cpus_.size(); }
-  // Notes that the event was read. Gaps and begins that readers make are not counted.
+  // Notes that the event was read.
   void add(const Event& event) {
     if (event.id == kGapBegins) return;
-    add(event.cpu, event.clock, !event.is_gap() && !is_made_begin(event.id));
+    add(event.cpu, event.clock, event.counts());
   }
   // Notes that `count` events were read, the last one at `clock` (ticks).
   void add(std::uint32_t cpu, std::uint64_t clock, std::uint64_t count) {

@@ -38,8 +38,8 @@ void SpanStats::add(const SpanStats& more) {
   entries += more.entries;
   for (std::size_t i = 0; i < kOutcomes; i++) outcomes[i] += more.outcomes[i];
   total.add(more.total);
-  own.add(more.own);
-  own_whole += more.own_whole;
+  self.add(more.self);
+  self_whole += more.self_whole;
   blocked.count += more.blocked.count;
   blocked.ticks += more.blocked.ticks;
   preempted.count += more.preempted.count;
@@ -69,12 +69,12 @@ void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, b
     return;
   }
   stats.outcomes[static_cast<std::size_t>(outcome)]++;
-  // exit_group runs until its task is gone: its own time is known although it never returns.
-  if (outcome == Outcome::never_returns) stats.own.add(span.own_selected);
+  // exit_group runs until its task is gone: its self time is known although it never returns.
+  if (outcome == Outcome::never_returns) stats.self.add(span.self_selected);
   if (outcome != Outcome::complete) return;
   stats.total.add(end - span.begin);
-  stats.own.add(span.own_selected);
-  stats.own_whole += span.own;
+  stats.self.add(span.self_selected);
+  stats.self_whole += span.self;
   stats.blocked.count += span.blocked.count;
   stats.blocked.ticks += span.blocked.ticks;
   stats.preempted.count += span.preempted.count;
@@ -83,7 +83,7 @@ void Profile::closed(const OpenSpan& span, Outcome outcome, std::uint64_t end, b
   stats.sub_blocked += span.sub_blocked;
   stats.sub_preempted += span.sub_preempted;
   if (histograms_) stats.times.add(end - span.begin);
-  std::uint64_t known = span.own + span.blocked.ticks + span.preempted.ticks;
+  std::uint64_t known = span.self + span.blocked.ticks + span.preempted.ticks;
   for (const Child& child : span.children) {
     known += child.ticks;
     stats.children.add(child.type, child.count, child.ticks);

@@ -102,11 +102,11 @@ struct OpenSpan {
   bool of_cpu = false;      // it nests on a CPU, not on a task
   std::uint64_t match = 0;  // its key (Meaning::value()): the end event's key must be the same
   std::uint64_t begin = 0;  // ticks
-  std::uint64_t own = 0;    // ticks in which it was innermost on its CPU
-  std::uint64_t own_selected = 0;  // the part of own inside the selection
-  Child blocked, preempted;        // switched out asleep; switched out runnable
-  ChildList children;              // spans directly nested in it
-  Event entry{};                   // its entry, if SpanTracker::keep_entries() was called
+  std::uint64_t self = 0;   // ticks in which it was innermost on its CPU
+  std::uint64_t self_selected = 0;  // the part of `self` inside the selection
+  Child blocked, preempted;         // switched out asleep; switched out runnable
+  ChildList children;               // spans directly nested in it
+  Event entry{};                    // its entry, if SpanTracker::keep_entries() was called
   // Times of the calls nested in it at any depth (interrupts are not among them), in ticks.
   std::uint64_t sub = 0;  // their CPU time
   std::uint64_t sub_blocked = 0, sub_preempted = 0;
@@ -115,7 +115,7 @@ struct OpenSpan {
 
   // For SpanStacks (lib/analyse/span_stacks.h).
   void reset() {
-    own = own_selected = 0;
+    self = self_selected = 0;
     before_cut = false;
     sub = sub_blocked = sub_preempted = 0;
     tag = kNoTag;
@@ -130,7 +130,7 @@ struct OpenSpan {
 
   // Adds the times of a call made in this one, which has ended.
   void add_call(const OpenSpan& call) {
-    sub += call.own + call.sub;
+    sub += call.self + call.sub;
     sub_blocked += call.blocked.ticks + call.sub_blocked;
     sub_preempted += call.preempted.ticks + call.sub_preempted;
   }
@@ -151,13 +151,13 @@ inline constexpr std::size_t kOutcomes = 7;
 struct SpanStats {
   std::uint64_t entries = 0;
   std::array<std::uint64_t, kOutcomes> outcomes{};
-  Spread total;                 // from entry to exit, of the complete spans
-  Spread own;                   // of the complete spans: time innermost, inside the selection
-  std::uint64_t own_whole = 0;  // as own, but inside the selection or not
+  Spread total;                  // from entry to exit, of the complete spans
+  Spread self;                   // of the complete spans: time innermost, inside the selection
+  std::uint64_t self_whole = 0;  // as `self`, but inside the selection or not
   Child blocked, preempted;
   Child unknown;  // time of complete spans that is accounted to nothing: hidden by gaps
   ChildList children;
-  // Times of the calls nested in these spans, at any depth. What remains of the total after own,
+  // Times of the calls nested in these spans, at any depth. What remains of the total after self,
   // blocked, preempted, unknown and these is the time of interrupts.
   std::uint64_t sub = 0, sub_blocked = 0, sub_preempted = 0;
   Histogram times;  // of total; only with Profile::keep_histograms()

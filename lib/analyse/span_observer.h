@@ -25,8 +25,8 @@ struct SpanPosition {
 class SpanObserver {
  public:
   virtual ~SpanObserver() = default;
-  // Returns whether the observer needs no calls and charges of bursts (lib/scan/burst.h), because
-  // it gets each burst in another way.
+  // Returns whether the observer needs no calls and charges of bursts (lib/analyse/burst.h),
+  // because it gets each burst in another way.
   virtual bool takes_bursts() const { return false; }
   // The next stretch of a slice begins: all open calls ended unseen, and the state is that of
   // `checkpoint`.

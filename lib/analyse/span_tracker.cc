@@ -289,8 +289,8 @@ CpuState SpanTracker::charge(std::uint32_t cpu_number, TaskIndex index, std::uin
     state = charge_task(index, selected, call);
   }
   if (call != nullptr) {
-    call->own += ticks;
-    call->own_selected += selected;
+    call->self += ticks;
+    call->self_selected += selected;
   }
   if (observer_ != nullptr && selected > 0) [[unlikely]] {
     observer_->charge(call, index, state, selected);

@@ -4,9 +4,9 @@
 // there, because they do neither. Kinds that only the file's catalogue knows nest as it says
 // (lib/format/span_kind.h). lib/analyse/span_stacks.h has the rules; this class adds up the times.
 //
-// Each tick of a CPU belongs to the innermost span open there, as its own time. A system call's
-// duration is therefore exactly its own time, plus what nested in it, plus the time it was switched
-// out.
+// Each tick of a CPU belongs to the innermost span open there, as its self time. A system call's
+// duration is therefore exactly its self time, plus what nested in it, plus the time it was
+// switched out.
 //
 // A span without entry or exit (at the recording's edge, in a gap) is counted as such and given no
 // duration. At its first event a task may or may not be in a system call: its time is
@@ -109,9 +109,9 @@ class SpanTracker {
   // Selected ticks of kernel threads outside any span.
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
-  // What follows, up to `private`, is for BurstApplier (lib/scan/burst_applier.h), which applies
-  // many events of a task at once: it changes the state of the task and its CPU itself, as the
-  // functions above would.
+ private:
+  friend class BurstApplier;  // applies many events of a task at once
+
   using Mode = Checkpoint::Mode;
   using Off = Checkpoint::Off;
   static Off switched_out(std::uint16_t id) {
@@ -159,7 +159,6 @@ class SpanTracker {
   // Returns what a CPU does whose stack is this one, which is not empty.
   static CpuState interrupt_state(const Stack& stack);
 
- private:
   friend Stacks;  // calls what follows up to moves()
   void dropped(const OpenSpan& span, Stack& stack, Outcome outcome);
   void replaced(const OpenSpan& span, Stack& stack);

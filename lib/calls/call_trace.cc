@@ -95,10 +95,10 @@ void CallTrace::end(const OpenSpan& call, Outcome outcome, const SpanPosition& p
     Line& line = tree.lines[at];
     line.ended = true;
     line.whole = outcome == Outcome::complete;
-    line.local = call.own;
+    line.local = call.self;
     // KFT's log has the CPU on which the call returned, as the kernel writes it.
     if (shape_.kft_log && line.whole) line.cpu = place.cpu;
-    line.cpu_time = call.own + call.sub;
+    line.cpu_time = call.self + call.sub;
     line.off = call.blocked.ticks + call.sub_blocked + call.preempted.ticks + call.sub_preempted;
     if (line.whole) line.duration = place.clock - call.begin;
   }

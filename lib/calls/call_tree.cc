@@ -70,21 +70,21 @@ void CallTree::charge(const OpenSpan* call, std::uint32_t task, CpuState state,
   const bool known = call != nullptr && call->tag != OpenSpan::kNoTag;
   if (only_selected_ && !(known && (call->tag & kInside) != 0)) return;
   if (known) {
-    nodes_[node_of(call->tag)].own += ticks;
+    nodes_[node_of(call->tag)].self += ticks;
   } else if (state == CpuState::user || state == CpuState::system || state == CpuState::running) {
-    nodes_[child(root_of(task, false), label_of(state_label(state)))].own += ticks;
+    nodes_[child(root_of(task, false), label_of(state_label(state)))].self += ticks;
   }
 }
 
 void CallTree::add(const std::vector<std::string>& path, std::uint64_t ticks, std::uint64_t count) {
   std::uint32_t node = 0;
   for (const std::string& label : path) node = child(node, label_of(label));
-  nodes_[node].own += ticks;
+  nodes_[node].self += ticks;
   nodes_[node].count += count;
 }
 
 void CallTree::finish() {
-  for (Node& node : nodes_) node.total = node.own;
+  for (Node& node : nodes_) node.total = node.self;
   for (std::size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
 }
 

@@ -22,7 +22,7 @@ class CallTree : public SpanObserver {
     std::uint32_t parent = 0;  // index of the parent; the root is its own parent
     std::uint32_t label = 0;
     std::uint32_t depth = 0;
-    std::uint64_t own = 0;    // ticks in the node itself
+    std::uint64_t self = 0;   // ticks in the node itself
     std::uint64_t total = 0;  // ticks with those of the nodes below; valid after finish()
     std::uint64_t count = 0;  // number of calls; 0 for tasks and states
   };

@@ -14,7 +14,7 @@ FunctionRow make_row(const SpanStats& stats, const TypeNames& types, TypeIndex t
   row.time = stats.total.sum;
   row.min = row.whole == 0 ? 0 : stats.total.min;
   row.max = stats.total.max;
-  row.local = stats.own_whole;
+  row.local = stats.self_whole;
   row.sub = stats.sub;
   row.blocked = stats.blocked.ticks + stats.sub_blocked;
   row.preempted = stats.preempted.ticks + stats.sub_preempted;

@@ -93,14 +93,14 @@ void KftNesting::pop(Stack& stack, bool known) {
     stack.ended = open.end;
     const std::uint64_t wall = open.end - open.span.begin;
     const std::uint64_t elsewhere = open.nested + open.span.blocked.ticks;
-    open.span.own = open.span.own_selected = wall > elsewhere ? wall - elsewhere : 0;
+    open.span.self = open.span.self_selected = wall > elsewhere ? wall - elsewhere : 0;
     if (!stack.calls.empty()) {
       stack.calls.back().span.add_call(open.span);
       stack.calls.back().span.children.add(open.span.type, 1, wall);
     }
     if (observer_ != nullptr) {
       const CpuState state = open.span.kind == SpanKind::irq ? CpuState::irq : CpuState::system;
-      observer_->charge(&open.span, stack.task, state, open.span.own);
+      observer_->charge(&open.span, stack.task, state, open.span.self);
     }
   }
   profile_.closed(open.span, outcome, open.end, whole);

@@ -53,7 +53,7 @@ void UserFunctions::end(const OpenSpan& call, Outcome outcome, const SpanPositio
   if (call.tag == OpenSpan::kNoTag) return;
   if (is_user(call.kind)) return end_function(call, outcome, place);
   Open& function = open_[call.tag];
-  function.system += call.own;
+  function.system += call.self;
   function.waiting += waited_in(call);
   function.syscalls += is_syscall(call.kind);
 }
@@ -65,13 +65,13 @@ void UserFunctions::end_function(const OpenSpan& call, Outcome outcome, const Sp
   const bool is_whole = outcome == Outcome::complete;
   const std::uint64_t waiting = function.waiting + waited_in(call);
   const std::uint64_t time =
-      is_whole ? place.clock - call.begin : call.own + function.system + waiting + function.called;
+      is_whole ? place.clock - call.begin : call.self + function.system + waiting + function.called;
   if (function.has_around) open_[function.around].called += time;
   if (!is_whole || !call.selected) return;
   UserFunctionRow& row = rows_[call.type];
   row.whole++;
   row.time += time;
-  row.own += call.own;
+  row.self += call.self;
   row.system += function.system;
   row.waiting += waiting;
   row.called += function.called;

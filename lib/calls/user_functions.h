@@ -23,14 +23,14 @@ struct UserFunctionRow {
   std::uint64_t count = 0;  // entries
   std::uint64_t whole = 0;  // entries whose exit was seen: all other figures are about these
   std::uint64_t time = 0;
-  std::uint64_t own = 0;      // CPU time in the function itself
+  std::uint64_t self = 0;     // CPU time in the function itself
   std::uint64_t system = 0;   // CPU time in the kernel's calls that it made
   std::uint64_t waiting = 0;  // switched out, in the function itself or in such a call
   std::uint64_t called = 0;   // from entry to exit of the functions that it called
   std::uint64_t syscalls = 0;
 
   std::uint64_t interrupts() const {
-    const std::uint64_t known = own + system + waiting + called;
+    const std::uint64_t known = self + system + waiting + called;
     return time > known ? time - known : 0;
   }
 };

@@ -20,7 +20,7 @@ inline constexpr std::uint16_t kMadeBegins = 0x7c0;
 inline constexpr std::uint16_t kMadeLateBegins = 0x7d0;
 inline constexpr std::uint16_t kMadeLateEnds = 0x7e0;
 inline constexpr std::size_t kMostCallEvents = 16;
-// Returns true for a made begin. It does not count as an event: the call's end does.
+// Returns true for a made begin.
 constexpr bool is_made_begin(std::uint16_t id) {
   return (id & ~0x1f) == kMadeBegins;
 }
@@ -41,6 +41,9 @@ struct Event {
 
   // Returns true for the begin and the end of a gap, which are no recorded events.
   bool is_gap() const { return id == FKT_W_LOST || id == kGapBegins; }
+  // Returns whether it counts as an event. Of the two that are made of a call's event, only the end
+  // does.
+  bool counts() const { return !is_gap() && !is_made_begin(id); }
   // Returns the 24-bit argument as a signed number (short return values of system calls).
   std::int64_t signed_arg() const {
     return static_cast<std::int32_t>(arg << (32 - FKT_ARG_BITS)) >> (32 - FKT_ARG_BITS);

@@ -239,7 +239,7 @@ void FlamePicture::box(std::uint32_t number, double x, bool interrupt) {
   put_xml(out_, name);
   out_.put(": " + with_unit(node.total) + ", ");
   out_.decimal(100 * share(node), 2);
-  out_.put(" %, own " + with_unit(node.own));
+  out_.put(" %, own " + with_unit(node.self));
   if (node.count > 0) {
     out_.put(fmt::format(", {} call{}", node.count, node.count == 1 ? "" : "s"));
   }

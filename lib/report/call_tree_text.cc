@@ -35,7 +35,7 @@ void write_folded(TextWriter& out, const CallTree& tree, const TimeFormat& time)
   TextWriter line;
   std::vector<const CallTree::Node*> path;
   for (const CallTree::Node& node : nodes) {
-    const std::uint64_t value = time.whole(node.own);
+    const std::uint64_t value = time.whole(node.self);
     if (value == 0) continue;
     path.clear();
     for (const CallTree::Node* at = &node; at->depth > 0; at = &nodes[at->parent]) {
@@ -66,7 +66,7 @@ void write_dot(TextWriter& out, const CallTree& tree, const TimeFormat& time) {
     out.put(" [label=\"");
     put_dot(out, tree.label(node));
     out.put("\\n" + time.text(node.total) + ' ' + std::string(time.unit()));
-    out.put(", own " + time.text(node.own) + "\"];\n");
+    out.put(", own " + time.text(node.self) + "\"];\n");
     if (i == 0) continue;
     out.put("  n");
     out.number(node.parent);

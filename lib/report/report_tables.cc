@@ -148,7 +148,7 @@ Table calls_table(const Summary& summary) {
   }
   table.add(data_column("time", {}, In::kCsv), [](const Row& row) { return Ticks{row.total.sum}; });
   add_spread(table, "total", [](const Row& row) { return &row.total; });
-  table.add(data_column("only"), [](const Row& row) { return Ticks{row.own}; });
+  table.add(data_column("only"), [](const Row& row) { return Ticks{row.self}; });
   table.add(data_column("parts", {}, In::kJson), parts_of);
   return table;
 }

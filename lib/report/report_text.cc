@@ -120,7 +120,7 @@ void Report::put_percent(std::uint64_t part, std::uint64_t whole) {
   out_.right(number.view(), kPercentWidth);
 }
 
-// The events with a duration, and the sum of their own times below them.
+// The events with a duration, and the sum of their self times below them.
 void Report::histogram() {
   using Row = Summary::EventRow;
   std::uint64_t whole = 0;
@@ -191,7 +191,7 @@ void Report::call(const Summary::CallRow& row) {
       line("  " + part.name, part.code, part.count, part.ticks);
       out_.put('\n');
     }
-    line(row.name + " ONLY", row.code, row.total.count, row.own);
+    line(row.name + " ONLY", row.code, row.total.count, row.self);
     out_.put('\n');
     line(row.name, row.code, row.total.count, row.total.sum);
     out_.put(widths_.extremes_behind ? "  min " : "\n  min ");

@@ -180,10 +180,10 @@ void Builder::histogram(bool without_user) {
   std::uint64_t system = 0, interrupts = 0, user = 0;
   for (TypeIndex type = 0; type < a_.types().size(); type++) {
     const SpanStats& stats = a_.profile().stats(type);
-    if (stats.entries == 0 && stats.own.count == 0) continue;
+    if (stats.entries == 0 && stats.self.count == 0) continue;
     const SpanType& t = a_.types()[type];
-    (on_cpu(t.kind) ? interrupts : is_user(t.kind) ? user : system) += stats.own.sum;
-    out_.histogram.push_back({t.name, t.event, stats.entries, stats.own.sum, stats.own, true});
+    (on_cpu(t.kind) ? interrupts : is_user(t.kind) ? user : system) += stats.self.sum;
+    out_.histogram.push_back({t.name, t.event, stats.entries, stats.self.sum, stats.self, true});
   }
   const auto state = [&](const char* name, std::uint64_t ticks) {
     if (ticks > 0) out_.histogram.push_back({name, {}, 0, ticks, {}, true});
@@ -251,7 +251,7 @@ Summary::CallRow Builder::call(TypeIndex type) const {
   row.entries = stats.entries;
   row.outcomes = stats.outcomes;
   row.total = stats.total;
-  row.own = stats.own_whole;
+  row.self = stats.self_whole;
   const auto part = [&](std::string name, std::optional<std::uint16_t> code, const Child& child) {
     if (child.count == 0) return;
     row.parts.push_back({std::move(name), code, child.count, child.ticks});

@@ -16,7 +16,7 @@
 namespace fkt {
 
 struct Summary {
-  // A row of the histogram. Its ticks are own time, so all rows together are the CPUs' whole time.
+  // A row of the histogram. Its ticks are self time, so all rows together are the CPUs' whole time.
   struct EventRow {
     std::string name;
     std::optional<std::uint16_t> code;  // states have none
@@ -43,7 +43,7 @@ struct Summary {
     std::uint64_t entries = 0;
     std::array<std::uint64_t, kOutcomes> outcomes{};
     Spread total;  // from entry to exit
-    std::uint64_t own = 0;
+    std::uint64_t self = 0;
     std::vector<Part> parts;  // their ticks and own add up to the total
   };
   struct ProcessRow {

@@ -27,7 +27,7 @@ TableOf<UserRow> user_functions_table(const std::vector<UserRow>& rows) {
             [](const UserRow& row) { return row.name; });
   number("Count", "count", [](const UserRow& row) { return row.count; });
   ticks("Time", "time", [](const UserRow& row) { return row.time; });
-  ticks("Own", "own", [](const UserRow& row) { return row.own; });
+  ticks("Own", "own", [](const UserRow& row) { return row.self; });
   ticks("System", "system", [](const UserRow& row) { return row.system; });
   ticks("Waiting", "waiting", [](const UserRow& row) { return row.waiting; });
   ticks("Called", "called", [](const UserRow& row) { return row.called; });

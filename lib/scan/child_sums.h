@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/scan/burst.h"
+#include "lib/analyse/burst.h"
 
 namespace fkt {
 

@@ -295,16 +295,16 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
   const Frame& span = *top_--;
   Frame& around = *top_;
   const std::uint64_t ticks = clock - span.begin;
-  const std::uint64_t own = ticks - span.inside;
+  const std::uint64_t self = ticks - span.inside;
   if (out_.counted) {
     for (const Child& child : span.children) {
       out_.children.push_back({span.type, child.type, child.count, child.ticks});
     }
     const auto short_ticks = static_cast<std::uint32_t>(ticks);
-    if (own == ticks) {
+    if (self == ticks) {
       out_.spans.push_back({span.type, short_ticks});
     } else {
-      out_.nested.push_back({span.type, short_ticks, static_cast<std::uint32_t>(own),
+      out_.nested.push_back({span.type, short_ticks, static_cast<std::uint32_t>(self),
                              static_cast<std::uint32_t>(span.called)});
     }
   }
@@ -312,7 +312,7 @@ inline void Digester::spend(Frame& frame, SpanKind kind, std::uint64_t ticks) {
   around.made += span.made + is_complete(span.kind);
   around.irq += span.irq;
   around.softirq += span.softirq;
-  spend(around, span.kind, own + span.called);
+  spend(around, span.kind, self + span.called);
   around.inside += ticks;
   if (is_syscall(span.kind)) return;  // at the base, with nothing around it
   add_child(around, span.type, ticks);

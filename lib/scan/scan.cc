@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "lib/analyse/burst_applier.h"
 #include "lib/base/merge_heap.h"
 #include "lib/format/clocks.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/event_merge.h"
-#include "lib/scan/burst_applier.h"
 #include "lib/scan/digest_pool.h"
 
 namespace fkt {
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
 
-// The stream of one CPU: events, and bursts (lib/scan/burst.h) where its page has a digest.
+// The stream of one CPU: events, and bursts (lib/analyse/burst.h) where its page has a digest.
 class BurstStream {
  public:
   // checkpoint: the state at which the scan begins; nullptr: it begins at the recording's start.
@@ -188,7 +188,7 @@ class Scanner::Merge {
   Merge(TraceData& data, Analysis& analysis, ScanOptions options)
       : data_(data),
         analysis_(analysis),
-        applier_(analysis.parts(), options.activity != nullptr, options.bursts),
+        applier_(analysis, options.activity != nullptr, options.bursts),
         options_(std::move(options)),
         to_(end_of_slice()),
         progress_(options_.progress),
@@ -202,7 +202,7 @@ class Scanner::Merge {
   void run(std::uint64_t until) {
     while (!heap_.empty() && !progress_.stopped() && heap_.front().clock < until) step();
   }
-  void finish() { pool_.add_to(analysis_.parts().profile); }
+  void finish() { pool_.add_to(applier_.profile()); }
 
  private:
   static MergeSource<BurstStream> waiting(BurstStream& stream) {
@@ -259,10 +259,8 @@ class Scanner::Merge {
         return rebuild();
       }
       disown(*burst);
-      const bool taken =
-          analysis_.knows(stream.cpu()) && applier_.apply(*burst, stream.cpu(), stream.loose());
+      const bool taken = applier_.apply(*burst, stream.cpu(), stream.loose());
       if (taken) {
-        analysis_.applied(stream.cpu(), burst->to, burst->events);
         count(burst->events);
         if (options_.activity != nullptr) tell(*burst, stream.cpu());
         if (follows) charge_calls(stream);
@@ -278,7 +276,7 @@ class Scanner::Merge {
     const TaskIndex running = analysis_.follow(event, !counted);
     if (options_.activity != nullptr) options_.activity->add(event, running);
     types_.update(analysis_.types());
-    if (!event.is_gap()) count(!is_made_begin(event.id));
+    count(event.counts());
     go_on(stream, stream.next());
   }
 
@@ -300,16 +298,16 @@ class Scanner::Merge {
            std::ranges::all_of(stream.nested(), by_sums);
   }
 
-  // Charges the own time of the burst's whole calls.
+  // Charges the self time of the burst's whole calls.
   void charge_calls(const BurstStream& stream) {
     const TaskIndex task = task_of(stream);
-    const auto charge = [&](TypeIndex type, std::uint64_t own) {
-      if (own == 0 || !is_syscall(analysis_.types()[type].kind)) return;
+    const auto charge = [&](TypeIndex type, std::uint64_t self) {
+      if (self == 0 || !is_syscall(analysis_.types()[type].kind)) return;
       charged_.type = type;
-      options_.bursts->charge(&charged_, task, CpuState::system, own);
+      options_.bursts->charge(&charged_, task, CpuState::system, self);
     };
     for (const SpanRecord& span : stream.spans()) charge(span.type, span.ticks);
-    for (const NestedRecord& span : stream.nested()) charge(span.type, span.own);
+    for (const NestedRecord& span : stream.nested()) charge(span.type, span.self);
   }
 
   // Passes a burst that was applied in one step to the TaskActivity, and then the switch at its

@@ -82,7 +82,7 @@ void Tally::add(std::span<const NestedRecord> spans) {
     const NestedRecord& span = spans[at];
     OfType& type = of(span.type);
     type.total.add(span.ticks);
-    type.own.add(span.own);
+    type.self.add(span.self);
     type.sub += span.sub;
     add_duration(span.type, type.durations, span.ticks);
   }
@@ -116,12 +116,12 @@ void Tally::add_to(Profile& profile) const {
   for (TypeIndex type = 0; type < types_.size(); type++) {
     const OfType& of = types_[type];
     SpanStats stats;
-    stats.total = stats.own = of.whole.spread();
+    stats.total = stats.self = of.whole.spread();
     stats.total.add(of.total.spread());
-    stats.own.add(of.own.spread());
+    stats.self.add(of.self.spread());
     stats.entries = stats.total.count;
     stats.outcomes[static_cast<std::size_t>(Outcome::complete)] = stats.total.count;
-    stats.own_whole = stats.own.sum;
+    stats.self_whole = stats.self.sum;
     stats.sub = of.sub;
     stats.children = std::move(children[type]);
     for (std::uint32_t at = 0; at < of.durations.counts.size(); at++) {

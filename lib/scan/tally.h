@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lib/analyse/profile.h"
-#include "lib/scan/burst.h"
 #include "lib/scan/child_sums.h"
+#include "lib/scan/digest.h"
 
 namespace fkt {
 
@@ -52,10 +52,10 @@ class Tally {
   };
   // One line of the processor's cache for all spans, and one for those with others in them.
   struct alignas(64) OfType {
-    ShortSpread whole;              // of spans whose own time is their duration
+    ShortSpread whole;              // of spans whose self time is their duration
     Buckets durations;              // of all
     alignas(64) ShortSpread total;  // of all other spans
-    ShortSpread own;
+    ShortSpread self;
     std::uint64_t sub = 0;  // as SpanStats::sub
   };
   OfType& of(TypeIndex type) {

@@ -195,7 +195,7 @@ std::uint64_t SliceWriter::events_inside(const Interval& time, std::uint32_t num
   if (!page) return ref.events;
   std::uint64_t inside = 0;
   for_each_event(trace_.words(), *page, [&](const Event& event) {
-    inside += event.clock >= time.from && event.clock < time.to && !is_made_begin(event.id);
+    inside += event.clock >= time.from && event.clock < time.to && event.counts();
   });
   return inside;
 }

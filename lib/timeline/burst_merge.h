@@ -46,7 +46,7 @@ class BurstMerge {
   std::uint32_t counted() const {
     const Cpu& cpu = *heap_.front().source;
     if (cpu.in_burst()) return cpu.events - cpu.made_begins;
-    return !event().is_gap() && !is_made_begin(event().id);
+    return event().counts();
   }
   // Moves on to the next event of the burst, which must have one.
   void step() { heap_.front().source->stream.advance(); }

@@ -358,7 +358,7 @@ void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end
     if (step == PageDecoder::Step::end || step == PageDecoder::Step::damaged) return;
     if (event.offset >= stop || event.clock >= scale.to) return;
     if (step == PageDecoder::Step::gap || event.clock < scale.from) continue;
-    picture.at(slot_[event.id], picture.table.cell(event.clock)) += !is_made_begin(event.id);
+    picture.at(slot_[event.id], picture.table.cell(event.clock)) += event.counts();
   }
 }
 

@@ -52,7 +52,7 @@ void WindowStats::slice(const Slice& slice) {
 }
 
 void WindowStats::event(const Event& event, TaskIndex, const SpanStep&) {
-  if (!event.is_gap() && event.clock >= from_) events_ += !is_made_begin(event.id);
+  if (event.clock >= from_) events_ += event.counts();
 }
 
 void WindowStats::take(Analysis& analysis) {

@@ -17,7 +17,7 @@ std::string everything_said(const Trace& trace, const Analysis& analysis) {
     const SpanStats& stats = analysis.profile().stats(type);
     out.put(analysis.types()[type].name);
     for (const std::uint64_t number :
-         {stats.entries, stats.own.sum, stats.own.min, stats.own_whole, stats.sub,
+         {stats.entries, stats.self.sum, stats.self.min, stats.self_whole, stats.sub,
           stats.blocked.ticks, stats.preempted.ticks, stats.unknown.count, stats.unknown.ticks,
           stats.percentile(50), stats.percentile(99)}) {
       out.put(' ');

@@ -116,7 +116,7 @@ TEST_CASE("functions of one event are told apart by their key, and named by the 
   const SpanStats& write = stats(a.analysis(), "vfs_write");
   CHECK(write.entries == 2);
   CHECK(write.total.sum == 100 + 20);
-  CHECK(write.own_whole == 75 + 10);
+  CHECK(write.self_whole == 75 + 10);
   CHECK(write.sub == 25 + 10);
   REQUIRE(write.children.size() == 2);
   CHECK(stats(a.analysis(), "kmalloc").total.sum == 20);
@@ -178,7 +178,7 @@ TEST_CASE("a function of a user program goes on through system calls, and its ti
   const SpanStats& outer = stats(a.analysis(), "user 1");
   CHECK(outer.total.count == 1);
   CHECK(outer.total.sum == 200);
-  CHECK(outer.own_whole == 50 + 10 + 80);
+  CHECK(outer.self_whole == 50 + 10 + 80);
   CHECK(outer.sub == 35 + 20);
   CHECK(stats(a.analysis(), "user 2").total.sum == 20);
   CHECK(a.call("sys_read").total.count == 2);

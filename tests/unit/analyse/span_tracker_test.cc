@@ -26,7 +26,7 @@ TEST_CASE("a call's time is its own, what nested in it, and what it was switched
   const Analyzed a(b);
   const auto read = a.call("sys_read");
   CHECK(read.total.sum == 410);
-  CHECK(read.own == 10 + 65 + 10);
+  CHECK(read.self == 10 + 65 + 10);
   REQUIRE(read.parts.size() == 3);
   CHECK(read.parts[0].name == "irq 14 ata_piix");
   CHECK(read.parts[0].ticks == 20);
@@ -47,7 +47,7 @@ TEST_CASE("system calls stay with their task when it sleeps and moves") {
   b.event(1, T + 230, FKT_E_SYS_EXIT, 1);
   const Analyzed a(b);
   CHECK(a.call("sys_read").total.sum == 130);
-  CHECK(a.call("sys_read").own == 10 + 30);
+  CHECK(a.call("sys_read").self == 10 + 30);
   CHECK(a.call("sys_getpid").total.sum == 5);
 }
 
@@ -276,13 +276,13 @@ TEST_CASE("functions nest where they are called: in an interrupt, or on the task
     throw std::runtime_error("no such type");
   };
   CHECK(stats("outer").total.sum == 70);
-  CHECK(stats("outer").own_whole == 20);
+  CHECK(stats("outer").self_whole == 20);
   CHECK(stats("outer").sub == 0);
-  CHECK(stats("softirq TIMER").own_whole == 20);
+  CHECK(stats("softirq TIMER").self_whole == 20);
   CHECK(stats("softirq TIMER").sub == 30);
   CHECK(stats("inner").total.count == 2);
   CHECK(stats("inner").total.sum == 31);
-  CHECK(stats("inner").own_whole == 30);
+  CHECK(stats("inner").self_whole == 30);
   CHECK(stats("inner").outcomes[static_cast<std::size_t>(Outcome::no_entry)] == 1);
   CHECK(a.analysis().profile().exits_alone() == std::array<std::uint64_t, kOutcomes>{});
   CHECK(of(a.cpu(0), CpuState::softirq) == 50);

@@ -34,7 +34,7 @@ class Figures {
       if (row.each) add("each " + row.name, {row.each->count, row.each->sum});
     }
     for (const auto& row : s.calls) {
-      add("call " + row.name, {row.entries, row.total.count, row.total.sum, row.own});
+      add("call " + row.name, {row.entries, row.total.count, row.total.sum, row.self});
       add("outcomes " + row.name, row.outcomes);
       for (const auto& part : row.parts) {
         add("part " + row.name + ' ' + part.name, {part.count, part.ticks});

@@ -113,7 +113,7 @@ TEST_CASE("a file's own catalogue says how its events read") {
   REQUIRE(read.parts.size() == 1);  // a new kind of span nests on the stack of its task
   CHECK(read.parts[0].name == "drive");
   CHECK(read.parts[0].ticks == 40);
-  CHECK(read.own == 20);
+  CHECK(read.self == 20);
 }
 
 TEST_CASE("counts hold each event once, and JSON is JSON") {
@@ -190,7 +190,7 @@ TEST_CASE("the histogram is all time, each call's parts are all of it") {
     CHECK(s.cpu_ticks == 2 * (s.selected.to - s.selected.from));
     CHECK_FALSE(s.calls.empty());
     for (const auto& call : s.calls) {
-      std::uint64_t parts = call.own;
+      std::uint64_t parts = call.self;
       for (const auto& part : call.parts) parts += part.ticks;
       CHECK(parts == call.total.sum);
     }

@@ -47,7 +47,7 @@ std::map<std::string, CallRecording::OfFunction> functions(const Analysis& analy
     if (!is_complete(analysis.types()[type].kind)) continue;
     const SpanStats& stats = analysis.profile().stats(type);
     if (stats.total.count == 0) continue;
-    functions[analysis.types()[type].name] = {stats.total.count, stats.total.sum, stats.own_whole};
+    functions[analysis.types()[type].name] = {stats.total.count, stats.total.sum, stats.self_whole};
   }
   return functions;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/scan/burst_applier.h"
+#include "lib/analyse/burst_applier.h"
 
 namespace fkt {
 
@@ -22,6 +22,7 @@ struct BurstApplier::Target {
 
 bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
                          std::span<const ChildRecord> loose) {
+  if (!analysis_.last_.knows(cpu)) return false;
   const TaskIndex index = burst.pid == 0 ? tasks_.find_idle(cpu) : tasks_.find(burst.pid);
   CpuAccounting::Cpu* const known = cpu_accounting_.find(cpu);
   if (index == kNoTask || known == nullptr) return false;
@@ -48,6 +49,8 @@ bool BurstApplier::apply(const Burst& burst, std::uint32_t cpu,
     spend(burst.behind, 0, burst.to, target);
   }
   if (burst.leave != 0) leave(burst, target);
+  analysis_.last_.add(cpu, burst.to, burst.events);
+  analysis_.end_ = std::max(analysis_.end_, burst.to);
   return true;
 }
 
@@ -114,8 +117,8 @@ inline void BurstApplier::give(Target& target, std::uint64_t ticks, std::uint64_
       return cpu_accounting_.give(target.number, target.cpu, target.index, ticks, selected);
     }
     OpenSpan& call = task.stack.top();
-    call.own += ticks;
-    call.own_selected += selected;
+    call.self += ticks;
+    call.self_selected += selected;
     target.add(CpuState::system, selected);
     tell(&call, CpuState::system, selected, target);
   } else if (target.info.idle) {

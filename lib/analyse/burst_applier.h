@@ -7,7 +7,7 @@
 #include <span>
 
 #include "lib/analyse/analysis.h"
-#include "lib/scan/burst.h"
+#include "lib/analyse/burst.h"
 
 namespace fkt {
 
@@ -16,19 +16,22 @@ class BurstApplier {
   // The analysis must outlive it. states: TaskStates is followed too; then a burst fits only if its
   // task is already known to run on the CPU. observer: gets the charges outside a burst's whole
   // calls, and the end of the call that was open before it; may be nullptr.
-  BurstApplier(const Analysis::Parts& parts, bool states, BurstObserver* observer)
+  BurstApplier(Analysis& analysis, bool states, BurstObserver* observer)
       : follows_states_(states),
         observer_(observer),
-        tasks_(parts.tasks),
-        spans_(parts.spans),
-        cpu_accounting_(parts.cpu_accounting),
-        profile_(parts.profile),
-        window_(parts.window) {}
+        analysis_(analysis),
+        tasks_(analysis.tasks_),
+        spans_(analysis.spans_),
+        cpu_accounting_(analysis.cpu_accounting_),
+        profile_(analysis.profile_),
+        window_(analysis.window_) {}
 
   // Applies the burst of `cpu`. loose: PageDigest::loose of its page. The durations of spans that
   // end in it are not added to the profile. Returns false, and changes nothing, if the burst does
   // not fit the current state.
   bool apply(const Burst& burst, std::uint32_t cpu, std::span<const ChildRecord> loose);
+  // The analysis' profile, which lacks what was counted page by page.
+  Profile& profile() { return profile_; }
 
  private:
   struct Target;  // references to the state of the task and the CPU, looked up once
@@ -46,6 +49,7 @@ class BurstApplier {
 
   const bool follows_states_;
   BurstObserver* const observer_;
+  Analysis& analysis_;
   Tasks& tasks_;
   SpanTracker& spans_;
   CpuAccounting& cpu_accounting_;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Bursts: runs of events of one CPU and one thread that can be applied to the statistics in one
-// step, because no event in the run affects anything outside of that CPU and thread; and the digest
-// of a page, which holds its bursts. lib/scan/digest.h finds them, BurstApplier applies them.
+// step, because no event in the run affects anything outside of that CPU and thread.
+// lib/scan/digest.h finds them, BurstApplier applies them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include <fkt/wire.h>
 
 #include "lib/analyse/span_types.h"
-#include "lib/base/raw_vector.h"
 
 namespace fkt {
 
@@ -21,7 +19,7 @@ struct Burst {
   // A part of the burst between whose ends the thread neither enters nor leaves the calls that are
   // open around it.
   struct Part {
-    // Own time (ticks) of interrupt and softirq spans with what is called in them, and of what is
+    // Self time (ticks) of interrupt and softirq spans with what is called in them, and of what is
     // called outside of them: in whatever is open around the part.
     std::uint64_t irq = 0, softirq = 0, called = 0;
     std::uint32_t first_loose = 0, end_loose = 0;  // positions in PageDigest::loose
@@ -48,7 +46,7 @@ struct Burst {
   std::uint64_t entry_number = 0;  // number of the call that stays open
   // Clocks of the ended call's exit and of the open call's entry (ticks).
   std::uint64_t exit = 0, entry = 0;
-  std::uint64_t calls = 0;  // own time of whole system calls with what is called in them (ticks)
+  std::uint64_t calls = 0;  // self time of whole system calls with what is called in them (ticks)
   // The parts before the exit, between exit and entry, and after the entry.
   Part before{}, between{}, behind{};
 };
@@ -61,7 +59,7 @@ struct SpanRecord {
 // A span that began and ended in a burst with other spans in it.
 struct NestedRecord {
   TypeIndex type = kNoType;
-  std::uint32_t ticks = 0, own = 0, sub = 0;  // sub: as SpanStats::sub
+  std::uint32_t ticks = 0, self = 0, sub = 0;  // sub: as SpanStats::sub
 };
 
 // The sum of the spans of one type that nested directly in a span of type `around`. In
@@ -69,42 +67,6 @@ struct NestedRecord {
 struct ChildRecord {
   TypeIndex around = kNoType, type = kNoType;
   std::uint64_t count = 0, ticks = 0;
-};
-
-struct PageDigest {
-  // True if the page's events count: then spans, nested, children and counts are added to the
-  // statistics.
-  bool counted = false;
-  RawVector<Burst> bursts{};  // in time order
-  RawVector<SpanRecord> spans{};
-  RawVector<NestedRecord> nested{};
-  RawVector<ChildRecord> children{}, loose{};
-  // Number of words by id, also of those outside of bursts. A whole pair counts under the id of its
-  // word.
-  std::array<std::uint32_t, 1 << FKT_ID_BITS> counts{};
-
-  // Empties the digest, but keeps its memory for the next page.
-  void clear() {
-    counted = false;
-    bursts.clear();
-    spans.clear();
-    nested.clear();
-    children.clear();
-    loose.clear();
-    counts.fill(0);
-  }
-  // Frees the lists and keeps only `counts`.
-  void forget_bursts() {
-    bursts = {};
-    spans = {};
-    nested = {};
-    children = {};
-    loose = {};
-  }
-  // Returns the memory that the lists take (bytes).
-  std::size_t bytes() const {
-    return bursts.bytes() + spans.bytes() + nested.bytes() + children.bytes() + loose.bytes();
-  }
 };
 
 }  // namespace fkt
