@@ -14,6 +14,7 @@
 
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -92,6 +93,7 @@ bool fkt_access_is_small(u32 pow)
 {
 	return (u64)num_online_cpus() << pow <= totalram_pages() / MEMORY_SHARE;
 }
+EXPORT_SYMBOL_GPL(fkt_access_is_small);
 
 /* Returns whether `file` may have such rings. */
 bool fkt_access_memory(const struct file *file, u32 pow)

@@ -187,6 +187,7 @@ int fkt_capture_stop(struct fkt_recording *rec, struct file *owner)
 	mutex_unlock(&rec->lock);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(fkt_capture_stop);
 
 /* Finishes a recording whose owner has closed its file, once the drain has ended. */
 static void reap(struct work_struct *work)
@@ -242,6 +243,7 @@ int fkt_capture_opened(struct fkt_recording *rec, struct file *file)
 	atomic_inc(&rec->openers);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(fkt_capture_opened);
 
 /* Returns whether the current process was killed by a signal. */
 static bool is_killed(void)
@@ -285,6 +287,7 @@ void fkt_capture_closed(struct file *file)
 	}
 	kfree(file->private_data);
 }
+EXPORT_SYMBOL_GPL(fkt_capture_closed);
 
 /* Chooses the quick tables that the mask allows, also if the recording has ended meanwhile. */
 static void quicken(struct work_struct *work)
@@ -564,6 +567,7 @@ int fkt_capture_start_checked(struct fkt_recording *rec, struct file *owner, con
 		wake_up_all(&rec->ready);
 	return err;
 }
+EXPORT_SYMBOL_GPL(fkt_capture_start_checked);
 
 /*
  * FKT_START. -EBUSY: another open file records; -EPROTO: another ABI version; -EPERM, -EACCES: see

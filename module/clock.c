@@ -17,6 +17,7 @@
 #include "clock.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
+EXPORT_SYMBOL_GPL(fkt_key_clock);
 
 #define READINGS 5 /* readings of all clocks; the quickest is used */
 #define LONGEST_READING_US 50 /* of a clock event */
@@ -58,6 +59,7 @@ u64 fkt_clock_other(void)
 
 	return counter + READ_ONCE(clock.offset);
 }
+EXPORT_SYMBOL_GPL(fkt_clock_other);
 
 /* Any context. */
 u64 fkt_clock_added(void)
@@ -169,6 +171,7 @@ int fkt_clock_read(struct fkt_clocks *clocks, bool recording)
 			    (boot_cpu_has(X86_FEATURE_NONSTOP_TSC) ? 2 : 0);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(fkt_clock_read);
 
 /* ---- sleep ---- */
 

@@ -4,6 +4,7 @@
  * recorder; queues free pages; counts pages and events.
  */
 
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -19,6 +20,7 @@
 #include "self.h"
 
 DEFINE_PER_CPU(struct fkt_cpu, fkt_cpus);
+EXPORT_PER_CPU_SYMBOL_GPL(fkt_cpus);
 
 #define EVENTS_BATCH 64 /* pages counted in one go before take_lock may be released for the drain */
 
@@ -110,6 +112,7 @@ void fkt_ring_recycle(struct fkt_page *page)
 	}
 	queue_page(c, page);
 }
+EXPORT_SYMBOL_GPL(fkt_ring_recycle);
 
 /*
  * If less than an eighth of a CPU's pages is free, allocates extra ones until a quarter is, up to twice the configured

@@ -9,7 +9,7 @@
 #include "capture.h"
 #include "control.h"
 #include "filter.h"
-#include "kft/proc.h"
+#include "kft_files.h"
 #include "power.h"
 #include "recording.h"
 #include "rings.h"
@@ -31,7 +31,7 @@ static int __init fkt_init(void)
 	err = fkt_power_init(&fkt_recording);
 	if (err)
 		goto err_capture;
-	err = fkt_kft_init();
+	err = fkt_kft_files_init();
 	if (err)
 		goto err_power;
 	err = fkt_control_init();
@@ -40,7 +40,7 @@ static int __init fkt_init(void)
 	return 0;
 
 err_kft:
-	fkt_kft_exit();
+	fkt_kft_files_exit();
 err_power:
 	fkt_power_exit(&fkt_recording);
 err_capture:
@@ -54,7 +54,7 @@ err_attach:
 static void __exit fkt_exit(void)
 {
 	fkt_control_exit();
-	fkt_kft_exit();
+	fkt_kft_files_exit();
 	fkt_power_exit(&fkt_recording);
 	fkt_capture_exit(&fkt_recording);
 	fkt_rings_exit();

@@ -9,6 +9,7 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -72,6 +73,7 @@ void fkt_reader_lock_drain(struct fkt_recording *rec)
 {
 	mutex_lock(&rec->reader.lock);
 }
+EXPORT_SYMBOL_GPL(fkt_reader_lock_drain);
 
 /* Takes the lock again in a call that had dropped it, even if the recording has ended meanwhile. */
 void fkt_reader_relock(struct fkt_recording *rec)
@@ -83,6 +85,7 @@ void fkt_reader_unlock(struct fkt_recording *rec)
 {
 	mutex_unlock(&rec->reader.lock);
 }
+EXPORT_SYMBOL_GPL(fkt_reader_unlock);
 
 static struct fkt_page *next_page(struct fkt_recording *rec)
 {
@@ -147,6 +150,7 @@ struct fkt_page *fkt_reader_collect(struct fkt_recording *rec)
 	}
 	return NULL;
 }
+EXPORT_SYMBOL_GPL(fkt_reader_collect);
 
 /* Returns whether there is a page to take; may return true wrongly. For poll(2), whose caller tries again. */
 bool fkt_reader_readable(struct fkt_recording *rec, struct file *file)

@@ -4,6 +4,7 @@
  * test. The file calls neither the drain nor the readers, so both may call it.
  */
 
+#include <linux/export.h>
 #include <linux/freezer.h>
 #include <linux/jump_label.h>
 #include <linux/pid.h>
@@ -48,6 +49,7 @@ struct fkt_recording fkt_recording = {
 	.fetch.mark_lock = __SPIN_LOCK_UNLOCKED(fkt_recording.fetch.mark_lock),
 	.lent.pages = XARRAY_INIT(fkt_recording.lent.pages, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT),
 };
+EXPORT_SYMBOL_GPL(fkt_recording);
 
 /* Changed under the lock. Read by probes without a lock. */
 struct fkt_instrument_table __rcu *fkt_instruments_now;
@@ -66,6 +68,7 @@ int fkt_recording_wait_awake(struct fkt_recording *rec)
 {
 	return wait_event_freezable(rec->awake, !READ_ONCE(rec->parked));
 }
+EXPORT_SYMBOL_GPL(fkt_recording_wait_awake);
 
 /* Takes the lock, unless the machine is about to sleep (-EAGAIN). -EINTR: the caller is being killed. */
 int fkt_recording_lock_now(struct fkt_recording *rec)
@@ -126,6 +129,7 @@ enum fkt_state fkt_recording_state(const struct fkt_recording *rec)
 {
 	return READ_ONCE(rec->state);
 }
+EXPORT_SYMBOL_GPL(fkt_recording_state);
 
 /* Returns whether the recording is past its start, with all hooks on. */
 bool fkt_recording_begun(const struct fkt_recording *rec)
@@ -216,6 +220,7 @@ bool fkt_recording_owner_name(struct fkt_recording *rec, char *name, pid_t *numb
 	spin_unlock(&rec->pid_lock);
 	return is_owned;
 }
+EXPORT_SYMBOL_GPL(fkt_recording_owner_name);
 
 /* Returns whether nothing is recorded until a hit whose action is FKT_ACTION_START. Exact under the lock. */
 bool fkt_recording_waits(const struct fkt_recording *rec)
@@ -223,12 +228,14 @@ bool fkt_recording_waits(const struct fkt_recording *rec)
 	/* Pairs with the store-release in fkt_recording_begin_by(): who sees the begin sees its time. */
 	return READ_ONCE(rec->waits) && !smp_load_acquire(&rec->started_by);
 }
+EXPORT_SYMBOL_GPL(fkt_recording_waits);
 
 /* Returns whether not even such a hit is seen until one whose action is FKT_ACTION_PRIME. Exact under the lock. */
 bool fkt_recording_is_unprimed(const struct fkt_recording *rec)
 {
 	return READ_ONCE(rec->primes) && !READ_ONCE(rec->primed_by);
 }
+EXPORT_SYMBOL_GPL(fkt_recording_is_unprimed);
 
 /*
  * A hit of the instrument with this index, whose action is FKT_ACTION_PRIME. Any context, preemption is disabled. The
@@ -245,6 +252,7 @@ void fkt_recording_prime_by(struct fkt_recording *rec, u32 instrument)
 	/* LOCK-prefixed, too: against an end or a park. */
 	cmpxchg(&fkt_mask, FKT_MASK_PRIMES, FKT_MASK_WAITS);
 }
+EXPORT_SYMBOL_GPL(fkt_recording_prime_by);
 
 /*
  * A hit of the instrument with this index, whose action is FKT_ACTION_START. Any context, preemption is disabled. Only
@@ -277,6 +285,7 @@ void fkt_recording_begin_by(struct fkt_recording *rec, u32 instrument)
 	/* The owner lists the tasks now, with the names that they got meanwhile. */
 	fkt_wake_soon();
 }
+EXPORT_SYMBOL_GPL(fkt_recording_begin_by);
 
 /*
  * A hit has begun the recording. Its probe cannot take the lock under which the quick tables are chosen, so this queues
@@ -287,6 +296,7 @@ void fkt_recording_quicken(struct fkt_recording *rec)
 {
 	queue_work(system_freezable_wq, &rec->quicken);
 }
+EXPORT_SYMBOL_GPL(fkt_recording_quicken);
 
 /* ---- under the lock ---- */
 

@@ -6,6 +6,7 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/nospec.h>
@@ -224,6 +225,7 @@ int fkt_status_hit_counts(struct fkt_recording *rec, const struct file *owner, s
 	mutex_unlock(&rec->lock);
 	return err;
 }
+EXPORT_SYMBOL_GPL(fkt_status_hit_counts);
 
 /*
  * FKT_RESULTS: copies rows of an instrument's histogram. -ENODATA: there is no recording; -EPERM: it is another open

@@ -4,6 +4,7 @@
  * protocol of the ring is in include/fkt/ring.h.
  */
 
+#include <linux/export.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
@@ -16,8 +17,11 @@
 
 DEFINE_PER_CPU_ALIGNED(struct fkt_ring, fkt_rings);
 bool fkt_full;
+EXPORT_SYMBOL_GPL(fkt_full);
 u32 fkt_stopped_by;
+EXPORT_SYMBOL_GPL(fkt_stopped_by);
 bool fkt_flags[FKT_PROGRAM_FLAGS];
+EXPORT_SYMBOL_GPL(fkt_flags);
 DEFINE_STATIC_KEY_FALSE(fkt_key_args);
 DEFINE_STATIC_KEY_TRUE(fkt_key_pairs);
 

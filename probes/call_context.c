@@ -6,6 +6,7 @@
 
 #include <linux/cgroup.h>
 #include <linux/cred.h>
+#include <linux/export.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -59,6 +60,7 @@ u32 fkt_lowest_stack(void)
 	/* U64_MAX becomes 0: nothing was read on a task's stack. */
 	return (u32)(READ_ONCE(lowest) + 1);
 }
+EXPORT_SYMBOL_GPL(fkt_lowest_stack);
 
 /*
  * A hit whose program has read the minimum is kept. If two CPUs update it at the same time one value is lost, and a

@@ -71,6 +71,7 @@ void fkt_record_calls_load(void)
 	else
 		request_module("fkt_calls");
 }
+EXPORT_SYMBOL_GPL(fkt_record_calls_load);
 
 /*
  * Returns false if the code at this address is of a module that is being loaded or unloaded: it may be freed unseen. If

@@ -41,7 +41,7 @@ std::string process_name(int pid) {
 Error other_abi(const std::string& module) {
   return about(
       fmt::format("the ABI of the module that is loaded is {}, this tool's {} (after an upgrade: "
-                  "sudo modprobe -r fkt_records fkt_calls fkt; sudo modprobe fkt)",
+                  "sudo modprobe -r fkt_kft fkt_records fkt_calls fkt; sudo modprobe fkt)",
                   module, FKT_ABI_VERSION));
 }
 

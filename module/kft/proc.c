@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /proc/kft: takes configurations of KFT and the commands prime, start, stop and reset, and shows the status.
+ * The module fkt_kft. /proc/kft: takes configurations of KFT and the commands prime, start, stop and reset, and shows the status.
  * /proc/kft_data: the log of the last recording. fkt-kft(5) describes both.
  *
  * Text written to one open file is collected until it is a whole configuration: one with `begin` is whole at its
@@ -10,29 +10,29 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/proc_fs.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 
 #include <fkt/kft_parse.h>
 
 #include "../probes/calls_arm.h"
+#include "kft_files.h"
 #include "plan.h"
-#include "proc.h"
 #include "recording.h"
 #include "run.h"
 #include "text.h"
+
+static void look(struct work_struct *unused);
 
 static struct {
 	struct mutex lock; /* protects the fields below; plan and run are reference-counted */
@@ -41,7 +41,7 @@ static struct {
 	u64 runs; /* id of the next one */
 	char error[64 + FKT_KFT_ERROR_BYTES]; /* of the last write */
 	struct delayed_work look; /* queued while a recording is primed or goes on */
-} kft = { .lock = __MUTEX_INITIALIZER(kft.lock) };
+} kft = { .lock = __MUTEX_INITIALIZER(kft.lock), .look = __DELAYED_WORK_INITIALIZER(kft.look, look, 0) };
 
 /* Text that was written to an open file. */
 struct writing {
@@ -407,7 +407,7 @@ static ssize_t write_locked(struct file *file, struct writing *writing, const ch
 	return err ?: bytes;
 }
 
-static ssize_t kft_write(struct file *file, const char __user *from, size_t bytes, loff_t *unused)
+static ssize_t kft_write(struct file *file, const char __user *from, size_t bytes)
 {
 	struct writing *writing = ((struct seq_file *)file->private_data)->private;
 	ssize_t written;
@@ -439,18 +439,11 @@ static int show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-static bool may_open(const struct file *file)
-{
-	return file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
-}
-
-static int kft_open(struct inode *inode, struct file *file)
+static int kft_open(struct file *file)
 {
 	struct writing *writing;
 	int err;
 
-	if (!may_open(file))
-		return -EPERM;
 	writing = kzalloc(sizeof(*writing), GFP_KERNEL_ACCOUNT);
 	if (!writing)
 		return -ENOMEM;
@@ -475,14 +468,6 @@ static int kft_release(struct inode *inode, struct file *file)
 	return single_release(inode, file);
 }
 
-static const struct proc_ops kft_ops = {
-	.proc_open = kft_open,
-	.proc_read_iter = seq_read_iter,
-	.proc_write = kft_write,
-	.proc_lseek = seq_lseek,
-	.proc_release = kft_release,
-};
-
 /* ---- /proc/kft_data ---- */
 
 /* Returns the run whose log is complete, with a reference, or an ERR_PTR. */
@@ -502,9 +487,9 @@ static struct fkt_kft_run *get_complete(void)
 }
 
 /* Gives the reader the present log, which stays while the file is open. */
-static int data_open(struct inode *inode, struct file *file)
+static int log_open(struct file *file)
 {
-	struct fkt_kft_run *run = may_open(file) ? get_complete() : ERR_PTR(-EPERM);
+	struct fkt_kft_run *run = get_complete();
 	int err;
 
 	if (IS_ERR(run))
@@ -515,18 +500,20 @@ static int data_open(struct inode *inode, struct file *file)
 	return err;
 }
 
-static int data_release(struct inode *inode, struct file *file)
+static int log_release(struct inode *inode, struct file *file)
 {
 	fkt_kft_run_put(((struct seq_file *)file->private_data)->private);
 	return seq_release(inode, file);
 }
 
-static const struct proc_ops data_ops = {
-	.proc_open = data_open,
-	.proc_read_iter = seq_read_iter,
-	.proc_lseek = seq_lseek,
-	.proc_release = data_release,
+const struct fkt_kft_files fkt_kft_files = {
+	.open = kft_open,
+	.write = kft_write,
+	.release = kft_release,
+	.open_log = log_open,
+	.release_log = log_release,
 };
+EXPORT_SYMBOL_GPL(fkt_kft_files);
 
 /* ---- the module ---- */
 
@@ -544,29 +531,22 @@ static void look(struct work_struct *unused)
 		flush_delayed_fput();
 }
 
-/* Called when a recording can begin. */
-int fkt_kft_init(void)
+static int __init kft_init(void)
 {
-	INIT_DELAYED_WORK(&kft.look, look);
-	if (!IS_ENABLED(CONFIG_PROC_FS))
-		return 0;
-	if (!proc_create("kft", 0600, NULL, &kft_ops))
-		return -ENOMEM;
-	if (proc_create("kft_data", 0400, NULL, &data_ops))
-		return 0;
-	remove_proc_entry("kft", NULL);
-	return -ENOMEM;
+	return 0;
 }
 
-/* Waits for calls on open files; later calls fail. No recording runs: it would hold a reference to the module. */
-void fkt_kft_exit(void)
+/* No file is open, and no recording goes on: either would hold a reference to the module. */
+static void __exit kft_exit(void)
 {
-	if (IS_ENABLED(CONFIG_PROC_FS)) {
-		remove_proc_entry("kft", NULL);
-		remove_proc_entry("kft_data", NULL);
-	}
 	cancel_delayed_work_sync(&kft.look);
 	drop_run();
 	fkt_kft_plan_put(kft.plan);
-	kft.plan = NULL;
 }
+
+module_init(kft_init);
+module_exit(kft_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Kernel Function Trace by /proc/kft, for Fast Kernel Tracing");
+MODULE_VERSION("0.1");

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For the cases that use /proc/kft; behind tests/vm/lib.sh.
+# For the cases that use /proc/kft; behind tests/vm/lib.sh. No modprobe(8) finds the module in a guest.
+load_kft
 
 # says ERROR TEXT: writes the text to /proc/kft; the write must end with this error, or with none if it is empty.
 says() {

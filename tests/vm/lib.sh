@@ -113,7 +113,8 @@ has_child() { child "$@" >/dev/null; }
 
 module_loaded() { [[ -d /sys/module/fkt ]]; }
 load_module() { insmod "$FKT_KO" "$@"; }
-unload_module() { rmmod fkt; }
+# /proc/kft, or a case, may have loaded fkt_kft, which needs fkt.
+unload_module() { { [[ ! -d /sys/module/fkt_kft ]] || rmmod fkt_kft; } && rmmod fkt; }
 # The module that traces calls stays loaded while a task is asleep in a function that was traced, perhaps
 # since an earlier case.
 calls_loaded() { [[ -d /sys/module/fkt_calls ]]; }
@@ -127,6 +128,7 @@ load_called() {
     insmod "${FKT_KO%/module/fkt.ko}/tests/vm/modules/called.ko" "$@" || return
     echo 1 >/sys/module/called/parameters/begin || { rmmod called; return 1; }
 }
+load_kft() { [[ -d /sys/module/fkt_kft ]] || insmod "${FKT_KO%fkt.ko}fkt_kft.ko"; }
 load_records() { [[ -d /sys/module/fkt_records ]] || insmod "${FKT_KO%fkt.ko}fkt_records.ko"; }
 unload_calls() { ! calls_loaded || { [[ $(open_calls) -eq 0 ]] && rmmod fkt_calls; }; }
 # No more calls are open than when the case called load_calls.
