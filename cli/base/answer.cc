@@ -9,7 +9,7 @@
 
 namespace fkt::cli {
 
-bool answer_is_quick(const Trace& trace) {
+bool answer_is_quick(const Recording& trace) {
   constexpr std::uint64_t kEvents = 30'000'000;  // are read in about a second
   constexpr double kPerSecond = 1e6;             // for a few hundredths
   const double ticks = static_cast<double>(recording_end(trace)) -
@@ -27,7 +27,7 @@ std::string answer_hint(const std::string& file) {
   return line.take();
 }
 
-Answer read_answer(const Trace& trace, const Selection& selection, std::size_t rows,
+Answer read_answer(const Recording& trace, const Selection& selection, std::size_t rows,
                    std::size_t slowest) {
   Analysis analysis(trace.info(), selection);
   CommandUse use(analysis, slowest);

@@ -7,20 +7,20 @@
 
 namespace fkt::cli {
 
-int say_damage(const std::string& file, const Trace& trace, bool listed) {
+int say_damage(const std::string& file, const Recording& trace, bool listed) {
   const std::string damage = damage_of(trace, listed);
   if (damage.empty()) return kDone;
   warn(input_name(file) + ": " + damage);
   return kFailed;
 }
 
-void say_no_events(const std::string& file, const Trace& trace, bool chosen) {
+void say_no_events(const std::string& file, const Recording& trace, bool chosen) {
   const char* const all =
       damage_of(trace).empty() ? "no events in the recording" : "no events can be read";
   warn(input_name(file) + ": " + (chosen ? "0 events are selected" : all));
 }
 
-int fail(const Error& error, const std::string& file, const Trace& trace) {
+int fail(const Error& error, const std::string& file, const Recording& trace) {
   if (error.code == ErrorCode::absent) say_damage(file, trace);
   return fail(error);
 }

@@ -27,7 +27,7 @@ Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
   return usage("--layer: no layer \"" + text + "\"" + did_you_mean(text, names));
 }
 
-Status find_around(const Options& options, const Trace& trace, Selection& selection,
+Status find_around(const Options& options, const Recording& trace, Selection& selection,
                    const Reading& reading) {
   const std::string& event = options.text("around");
   const auto window = FKT_TRY(window_of(options, trace));
@@ -67,7 +67,7 @@ std::optional<std::string> selection_option(const Options& options) {
 }
 
 Result<std::uint64_t> parse_moment(std::string_view option, const std::string& text,
-                                   const Trace& trace) {
+                                   const Recording& trace) {
   FKT_TRY(check_has_unit(option, text));
   const bool is_wall_clock = text.find(':') != text.npos;
   const auto clock = parse_time(text, is_wall_clock ? info_with_clock_events(trace) : trace.info(),
@@ -76,8 +76,8 @@ Result<std::uint64_t> parse_moment(std::string_view option, const std::string& t
   return clock;
 }
 
-Result<TimeSpan> time_span(const Options& options, const Trace& trace) {
-  const TraceInfo& info = trace.info();
+Result<TimeSpan> time_span(const Options& options, const Recording& trace) {
+  const RecordingInfo& info = trace.info();
   const std::uint64_t zero = recording_start(info);
   const std::uint64_t begin = info.checkpoint ? info.checkpoint->from : zero;
   std::uint64_t end = recording_end(trace);
@@ -110,7 +110,8 @@ bool is_task_name(std::string_view text) {
   return text.find_first_not_of("0123456789") != text.npos;
 }
 
-Result<std::uint32_t> find_pid(std::string_view option, std::string_view text, const Trace& trace) {
+Result<std::uint32_t> find_pid(std::string_view option, std::string_view text,
+                               const Recording& trace) {
   constexpr std::size_t kListed = 8;
   if (!is_task_name(text)) return parse_pid(option, text);
   const NamedProcesses found = find_processes(trace, text, {});
@@ -169,7 +170,7 @@ Result<Selection> selection_request(const Options& options, const char* needs_wi
   return selection;
 }
 
-Status complete_selection(const Options& options, const Trace& trace, Selection& selection) {
+Status complete_selection(const Options& options, const Recording& trace, Selection& selection) {
   const auto span = FKT_TRY(time_span(options, trace));
   selection.from = span.from;
   selection.to = span.to;
@@ -193,7 +194,7 @@ Status complete_selection(const Options& options, const Trace& trace, Selection&
   return Done{};
 }
 
-Status find_selected(const Options& options, const Trace& trace, Selection& selection,
+Status find_selected(const Options& options, const Recording& trace, Selection& selection,
                      const Reading& reading) {
   if (options.has("where")) {
     auto filter = make_filter(trace, options.text("where"), reading, options.has("dump"));
@@ -203,7 +204,7 @@ Status find_selected(const Options& options, const Trace& trace, Selection& sele
   return options.has("around") ? find_around(options, trace, selection, reading) : Status(Done{});
 }
 
-Result<std::uint64_t> window_of(const Options& options, const Trace& trace) {
+Result<std::uint64_t> window_of(const Options& options, const Recording& trace) {
   const std::string text = options.has("window") ? options.text("window") : std::string(kWindow);
   FKT_TRY(check_has_unit("--window", text));
   const auto window = fkt::parse_duration(text, trace.info().clocks.ticks_per_second());
@@ -218,7 +219,7 @@ void restrict_to(Selection& selection, std::vector<Interval> parts, std::string 
   selection.to = selection.to ? std::min(*selection.to, end) : end;
 }
 
-std::uint64_t events_of(const Trace& trace) {
+std::uint64_t events_of(const Recording& trace) {
   std::uint64_t total = 0;
   for (const PageRef& page : trace.pages()) total += page.events;
   return total;

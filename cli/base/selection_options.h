@@ -9,7 +9,7 @@
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/search_passes.h"
 #include "lib/analyse/selection.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt::cli {
 
@@ -25,14 +25,15 @@ std::optional<std::string> selection_option(const Options& options);
 struct TimeSpan {
   std::optional<std::uint64_t> from, to;
 };
-Result<TimeSpan> time_span(const Options& options, const Trace& trace);
+Result<TimeSpan> time_span(const Options& options, const Recording& trace);
 
 // Returns true if the text is to be taken for the name of a task: it is no number.
 bool is_task_name(std::string_view text);
 // Parses the pid of a process or the tid of a thread.
 Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text);
 // As parse_pid(), or finds the process of that name in the recording, which must be the only one.
-Result<std::uint32_t> find_pid(std::string_view option, std::string_view text, const Trace& trace);
+Result<std::uint32_t> find_pid(std::string_view option, std::string_view text,
+                               const Recording& trace);
 // Returns an error if a process or task that the selection names was not seen in the whole
 // recording, which was read. file: its name.
 Status check_tasks_seen(const Analysis& analysis, const std::string& file);
@@ -43,21 +44,21 @@ Result<Selection> selection_request(const Options& options, const char* needs_wi
 // Parses a moment of the recording as typed with `option`: since its start, or by the clock on the
 // wall, for which all pages are read (ticks).
 Result<std::uint64_t> parse_moment(std::string_view option, const std::string& text,
-                                   const Trace& trace);
+                                   const Recording& trace);
 // Evaluates the options that refer to the recording: times, CPUs, layers.
-Status complete_selection(const Options& options, const Trace& trace, Selection& selection);
+Status complete_selection(const Options& options, const Recording& trace, Selection& selection);
 // Evaluates --where and --around, which each read the recording once to find their events.
-Status find_selected(const Options& options, const Trace& trace, Selection& selection,
+Status find_selected(const Options& options, const Recording& trace, Selection& selection,
                      const Reading& reading);
 
 // Returns the value of --window in ticks.
-Result<std::uint64_t> window_of(const Options& options, const Trace& trace);
+Result<std::uint64_t> window_of(const Options& options, const Recording& trace);
 // Restricts the selection to these intervals; reading stops behind the last one. `what` describes
 // them in messages.
 void restrict_to(Selection& selection, std::vector<Interval> parts, std::string what);
 
 // Returns the number of events in the file according to its index. A Reading counts up to it.
-std::uint64_t events_of(const Trace& trace);
+std::uint64_t events_of(const Recording& trace);
 
 // Prefixes the message of an error with the option's name.
 Error about(const char* option, const Error& error);

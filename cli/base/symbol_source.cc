@@ -12,7 +12,7 @@
 #include "lib/base/os_error.h"
 #include "lib/base/read_file.h"
 #include "lib/base/unique_fd.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/record/kernel_symbols.h"
 #include "lib/record/output_file.h"
 
@@ -23,7 +23,7 @@ constexpr const char* kKallsyms = "/proc/kallsyms";
 constexpr std::size_t kMostLine = 1 << 20;  // bytes
 
 Result<Symbols> symbols_of_recording(const std::string& path) {
-  const auto trace = FKT_TRY(Trace::open(path));
+  const auto trace = FKT_TRY(Recording::open(path));
   Symbols symbols = trace.info().symbols;
   if (symbols.empty()) {
     return Error{ErrorCode::format, path +

@@ -95,14 +95,14 @@ Result<Request> request_of(const Options& options) {
 
 // The end of the last page in ticks: the drain empties the buffers after the stop, which is shown
 // too. In a slice, the end of the slice.
-std::uint64_t last_page_end(const Trace& trace) {
+std::uint64_t last_page_end(const Recording& trace) {
   std::uint64_t end = recording_end(trace);
   if (trace.info().checkpoint) return end;
   for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
   return end;
 }
 
-Result<TimeScale> scale_of(const Options& options, const Trace& trace, const Request& request) {
+Result<TimeScale> scale_of(const Options& options, const Recording& trace, const Request& request) {
   TimeScale scale{
       trace.info().checkpoint ? trace.info().checkpoint->from : recording_start(trace.info()),
       last_page_end(trace) + 1, request.rows};
@@ -117,7 +117,7 @@ Result<TimeScale> scale_of(const Options& options, const Trace& trace, const Req
   return usage("--from: not before --to");
 }
 
-void write(TextWriter& out, const Request& request, const Trace& trace,
+void write(TextWriter& out, const Request& request, const Recording& trace,
            const BufferColumns& columns) {
   const double per_second = trace.info().clocks.ticks_per_second();
   const std::uint64_t start = recording_start(trace.info());
@@ -148,7 +148,7 @@ Status put_output(const std::string& path, const TextWriter& out) {
 int run(const Options& options) {
   const Result<Request> request = request_of(options);
   if (!request) return fail(request.error());
-  const Result<Trace> trace = Trace::open(request->file);
+  const Result<Recording> trace = Recording::open(request->file);
   if (!trace) return fail(trace.error());
   const Result<TimeScale> scale = scale_of(options, *trace, *request);
   if (!scale) return fail(scale.error(), request->file, *trace);

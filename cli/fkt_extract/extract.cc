@@ -37,8 +37,8 @@ void add_options(Options& options) {
   options.positional("FILE", 1);
 }
 
-std::string message(const std::string& file, const Trace& trace, std::span<const Interval> slice,
-                    const SliceSummary& written) {
+std::string message(const std::string& file, const Recording& trace,
+                    std::span<const Interval> slice, const SliceSummary& written) {
   std::uint64_t ticks = 0;
   for (const Interval& stretch : slice) ticks += stretch.to - stretch.from;
   const TimeFormat seconds(TimeUnit::s, trace.info().clocks.ticks_per_second());
@@ -56,7 +56,7 @@ int run(const Options& options) {
   const Status named = check_not_stdout("-o", options.text("output"));
   if (!named) return fail(named.error());
   const std::string file = options.arguments().empty() ? "trace_file" : options.arguments()[0];
-  const Result<Trace> trace = Trace::open(file);
+  const Result<Recording> trace = Recording::open(file);
   if (!trace) return fail(trace.error());
   const std::uint64_t total = events_of(*trace);
   Progress progress("reading");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostStretches = 1000;
 
-Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& trace,
+Result<std::vector<std::uint64_t>> clocks(const Options& options, const Recording& trace,
                                           const char* name) {
   std::vector<std::uint64_t> found;
   for (const std::string& text : options.texts(name)) {
@@ -27,7 +27,7 @@ Result<std::vector<std::uint64_t>> clocks(const Options& options, const Trace& t
 
 // Pairs the first --from with the first --to, the second with the second, and so on. A single one
 // without its counterpart extends to the end or start of the recording.
-Result<std::vector<Interval>> by_time(const Options& options, const Trace& trace) {
+Result<std::vector<Interval>> by_time(const Options& options, const Recording& trace) {
   const auto from = clocks(options, trace, "from");
   if (!from) return from.error();
   const auto to = clocks(options, trace, "to");
@@ -51,7 +51,7 @@ Result<std::vector<Interval>> by_time(const Options& options, const Trace& trace
 }
 
 // Parses "3-7", or "3" for one page; returns the time span of these pages.
-Result<Interval> page_range(std::string_view text, const Trace& trace) {
+Result<Interval> page_range(std::string_view text, const Recording& trace) {
   const std::size_t dash = std::min(text.find('-'), text.size());
   const std::uint64_t last_page = trace.pages().size() - 1;
   const auto first = parse_whole("--pages", text.substr(0, dash), 0, last_page);
@@ -68,7 +68,7 @@ Result<Interval> page_range(std::string_view text, const Trace& trace) {
 }
 
 // Parses a list such as "3-7,12-14".
-Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trace) {
+Result<std::vector<Interval>> by_pages(const Options& options, const Recording& trace) {
   if (trace.pages().empty()) return Error{ErrorCode::absent, "--pages: the recording has none"};
   const std::string& text = options.text("pages");
   std::vector<Interval> stretches;
@@ -82,9 +82,10 @@ Result<std::vector<Interval>> by_pages(const Options& options, const Trace& trac
 }
 
 // Narrows each interval to the span from the first to the last event that the selection selects.
-Result<std::vector<Interval>> by_events(const Trace& trace, const std::vector<Interval>& stretches,
-                                        Selection selection, const Reading& reading,
-                                        const char* option, const std::string& text) {
+Result<std::vector<Interval>> by_events(const Recording& trace,
+                                        const std::vector<Interval>& stretches, Selection selection,
+                                        const Reading& reading, const char* option,
+                                        const std::string& text) {
   std::vector<Interval> found;
   for (const Interval& stretch : stretches) {
     selection.from = stretch.from;
@@ -96,7 +97,7 @@ Result<std::vector<Interval>> by_events(const Trace& trace, const std::vector<In
                std::string(option) + ": nothing in the recording is this: " + text};
 }
 
-Result<std::vector<Interval>> by_where(const Options& options, const Trace& trace,
+Result<std::vector<Interval>> by_where(const Options& options, const Recording& trace,
                                        const std::vector<Interval>& stretches,
                                        const Reading& reading) {
   const std::string& text = options.text("where");
@@ -107,7 +108,7 @@ Result<std::vector<Interval>> by_where(const Options& options, const Trace& trac
   return by_events(trace, stretches, selection, reading, "--where", text);
 }
 
-Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace,
+Result<std::vector<Interval>> by_task(const Options& options, const Recording& trace,
                                       const std::vector<Interval>& stretches,
                                       const Reading& reading) {
   const std::string& text = options.text("task");
@@ -121,7 +122,7 @@ Result<std::vector<Interval>> by_task(const Options& options, const Trace& trace
   return by_events(trace, stretches, selection, reading, "--task", text);
 }
 
-Status widen(const Options& options, const Trace& trace, std::vector<Interval>& stretches) {
+Status widen(const Options& options, const Recording& trace, std::vector<Interval>& stretches) {
   if (!options.has("context")) return Done{};
   FKT_TRY(check_has_unit("--context", options.text("context")));
   const auto context =
@@ -136,7 +137,7 @@ Status widen(const Options& options, const Trace& trace, std::vector<Interval>& 
 
 }  // namespace
 
-Result<std::vector<Interval>> slice_of(const Options& options, const Trace& trace,
+Result<std::vector<Interval>> slice_of(const Options& options, const Recording& trace,
                                        const Reading& reading) {
   const int ways = options.has("pages") + options.has("where") + options.has("task");
   if (ways > 1) return usage("--pages, --where, --task: only one of the three");

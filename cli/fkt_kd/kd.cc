@@ -302,7 +302,7 @@ int run(const Options& options) {
                         [&](std::uint64_t done) { progress.update(done, total); });
   }();
   if (!selection) {
-    const Trace* trace = source->trace();
+    const Recording* trace = source->trace();
     return trace == nullptr ? fail(selection.error())
                             : fail(selection.error(), request->file, *trace);
   }

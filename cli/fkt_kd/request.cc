@@ -216,7 +216,8 @@ Status check_for_log(const Options& options, const KdRequest& request) {
   return Done{};
 }
 
-Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading) {
+Result<Selection> kd_selection(const Options& options, const Recording* trace,
+                               const Reading& reading) {
   Result<Selection> selection = selection_request(options);
   if (!selection || trace == nullptr) return selection;
   FKT_TRY(complete_selection(options, *trace, *selection));

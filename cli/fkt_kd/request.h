@@ -9,7 +9,7 @@
 #include "lib/analyse/search_passes.h"
 #include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/report/function_report.h"
 
 namespace fkt::cli {
@@ -50,6 +50,7 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
 // Error (usage): an option that has no meaning for a KFT log.
 Status check_for_log(const Options& options, const KdRequest& request);
 // Evaluates the options that select a part of the recording. trace: null for a KFT log.
-Result<Selection> kd_selection(const Options& options, const Trace* trace, const Reading& reading);
+Result<Selection> kd_selection(const Options& options, const Recording* trace,
+                               const Reading& reading);
 
 }  // namespace fkt::cli

@@ -21,7 +21,7 @@ inline constexpr std::size_t kFlushBytes = 256 << 10;  // output is written in p
 // the number of events that the selection has to `shown`. before(event) is called before the
 // analysis applies it.
 template <class Each, class Before>
-bool follow(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+bool follow(const Recording& trace, const PrintRequest& request, Analysis& analysis,
             std::uint64_t& shown, Each each, Before before,
             std::optional<std::uint64_t> from = {}) {
   constexpr std::uint64_t kProgressEvents = 1 << 18;
@@ -39,7 +39,7 @@ bool follow(const Trace& trace, const PrintRequest& request, Analysis& analysis,
 }
 
 template <class Each>
-bool follow(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+bool follow(const Recording& trace, const PrintRequest& request, Analysis& analysis,
             std::uint64_t& shown, Each each) {
   return follow(trace, request, analysis, shown, each, [](const Event&) {});
 }

@@ -16,7 +16,7 @@ bool is_of_time(const Selection& s) {
 
 }  // namespace
 
-Jump::Jump(const Trace& trace, const PrintRequest& request, const std::string& folder,
+Jump::Jump(const Recording& trace, const PrintRequest& request, const std::string& folder,
            std::uint64_t apart)
     : trace_(trace), info_(trace.info()) {
   const Selection& selection = request.selection;

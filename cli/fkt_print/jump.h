@@ -10,7 +10,7 @@
 
 #include "cli/fkt_print/request.h"
 #include "lib/analyse/analysis.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/slice/checkpoint_cache.h"
 
 namespace fkt::cli {
@@ -18,17 +18,18 @@ namespace fkt::cli {
 class Jump {
  public:
   // folder, apart: as for CheckpointCache.
-  Jump(const Trace& trace, const PrintRequest& request, const std::string& folder = cache_folder(),
+  Jump(const Recording& trace, const PrintRequest& request,
+       const std::string& folder = cache_folder(),
        std::uint64_t apart = CheckpointCache::kLeastApart);
   // Returns the information that the analysis must be made with.
-  const TraceInfo& info() const { return info_; }
+  const RecordingInfo& info() const { return info_; }
   // Adds the events before the part, or none if every event must be added singly. Returns the time
   // (ticks) from which the caller must add the events.
   std::optional<std::uint64_t> run(Analysis& analysis) const;
 
  private:
-  const Trace& trace_;
-  TraceInfo info_;
+  const Recording& trace_;
+  RecordingInfo info_;
   std::optional<std::uint64_t> to_;  // ticks; nothing: there is no jump
 };
 

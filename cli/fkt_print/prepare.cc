@@ -12,8 +12,8 @@
 namespace fkt::cli {
 namespace {
 
-Result<Prepared> prepare_slowest(const Options& options, const Trace& trace, PrintRequest& request,
-                                 const Reading& reading) {
+Result<Prepared> prepare_slowest(const Options& options, const Recording& trace,
+                                 PrintRequest& request, const Reading& reading) {
   const SlowestRequest& asked = *request.slowest;
   const auto spans = slowest(trace, request.selection, asked.name, asked.most, reading);
   if (spans.empty()) {
@@ -38,14 +38,15 @@ Result<Prepared> prepare_slowest(const Options& options, const Trace& trace, Pri
   return prepared;
 }
 
-Status write_time_table(const Trace& trace, const PrintRequest& request, const TimeFormat& time) {
+Status write_time_table(const Recording& trace, const PrintRequest& request,
+                        const TimeFormat& time) {
   auto file = FKT_TRY(TextFile::create(request.time_table));
   write_page_table(file.out(), trace, time);
   return file.flush(true);
 }
 
-Status write_buffer_table(const Trace& trace, const PrintRequest& request, const TimeFormat& time,
-                          const Reading& reading) {
+Status write_buffer_table(const Recording& trace, const PrintRequest& request,
+                          const TimeFormat& time, const Reading& reading) {
   auto file = FKT_TRY(TextFile::create(request.buffer_table));
   write_buffer_title(file.out(), time);
   const std::uint64_t start = recording_start(trace.info());
@@ -60,7 +61,7 @@ Status write_buffer_table(const Trace& trace, const PrintRequest& request, const
   return followed ? Status(Done{}) : Status(about("-b", followed.error()));
 }
 
-Status write_tables(const Trace& trace, const PrintRequest& request, const Reading& reading) {
+Status write_tables(const Recording& trace, const PrintRequest& request, const Reading& reading) {
   // Other programs read these files.
   const TimeUnit unit = request.unit == TimeUnit::readable ? TimeUnit::cycles : request.unit;
   const TimeFormat time(unit, trace.info().clocks.ticks_per_second());
@@ -73,7 +74,7 @@ Status write_tables(const Trace& trace, const PrintRequest& request, const Readi
 
 }  // namespace
 
-Result<Prepared> prepare(const Options& options, const Trace& trace, PrintRequest& request,
+Result<Prepared> prepare(const Options& options, const Recording& trace, PrintRequest& request,
                          const Reading& reading) {
   FKT_TRY(write_tables(trace, request, reading));
   if (request.tables_only) return Prepared{{}, true};

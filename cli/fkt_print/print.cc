@@ -34,7 +34,7 @@ namespace fkt::cli {
 namespace {
 
 // Reads the recording for the statistics only.
-void add_up(const Trace& trace, const PrintRequest& request, Analysis& analysis) {
+void add_up(const Recording& trace, const PrintRequest& request, Analysis& analysis) {
   Progress progress("reading");
   const std::uint64_t total = events_of(trace);
   scan(trace, analysis, {.progress = [&](std::uint64_t done) {
@@ -55,7 +55,7 @@ std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis&
 
 // Prints the events while reading and counts them in `shown`. Returns false when the reader of
 // stdout has closed the pipe. jump: the analysis was made with its info.
-Result<bool> print_events(const Trace& trace, const PrintRequest& request, const Jump& jump,
+Result<bool> print_events(const Recording& trace, const PrintRequest& request, const Jump& jump,
                           Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
   const EventDump dump(analysis, time, request.codes);
   TextWriter out;
@@ -92,7 +92,7 @@ Result<bool> print_events(const Trace& trace, const PrintRequest& request, const
 }
 
 // On a terminal the statistics begin with the first screen (lib/report/answer.h).
-void put_first_screen(TextWriter& out, const Trace& trace, const PrintRequest& request) {
+void put_first_screen(TextWriter& out, const Recording& trace, const PrintRequest& request) {
   const Terminal screen = terminal(STDOUT_FILENO);
   const Selection& s = request.selection;
   const bool all = !s.cpu && !s.layer && !s.own && !s.where && !s.stats_pid && !s.dump_pid &&
@@ -109,8 +109,8 @@ void put_first_screen(TextWriter& out, const Trace& trace, const PrintRequest& r
   out.put('\n');
 }
 
-std::string statistics(const Trace& trace, const PrintRequest& request, const Analysis& analysis,
-                       const TimeFormat& time) {
+std::string statistics(const Recording& trace, const PrintRequest& request,
+                       const Analysis& analysis, const TimeFormat& time) {
   TextWriter out;
   if (request.counts) {
     std::vector<Summary::Count> counts = count_events(analysis);
@@ -140,7 +140,7 @@ std::string statistics(const Trace& trace, const PrintRequest& request, const An
 int print(const Options& options) {
   Result<PrintRequest> request = print_request(options);
   if (!request) return fail(request.error());
-  const Result<Trace> trace = Trace::open(request->file);
+  const Result<Recording> trace = Recording::open(request->file);
   if (!trace) return fail(trace.error());
   const Status selection = complete_selection(options, *trace, request->selection);
   if (!selection) return fail(selection.error(), request->file, *trace);

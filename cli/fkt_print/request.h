@@ -9,7 +9,7 @@
 #include "cli/base/options.h"
 #include "lib/analyse/selection.h"
 #include "lib/base/time_format.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt::cli {
 

@@ -22,7 +22,7 @@ constexpr std::size_t kAllRows = ~std::size_t{0};
 // Reads the recording as follow() does, and ends the analysis. A slice's end does not limit the
 // request: a slice is read to its end.
 template <class Each>
-bool follow_all(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+bool follow_all(const Recording& trace, const PrintRequest& request, Analysis& analysis,
                 std::uint64_t& shown, Each each) {
   if (!follow(trace, request, analysis, shown, each)) return false;
   analysis.finish(!request.selection.to, recording_end(trace));
@@ -49,7 +49,7 @@ IoUse::Table io_table(View view) {
                                : IoUse::Table::sockets;
 }
 
-Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_io(const Recording& trace, const PrintRequest& request, Analysis& analysis,
                       const TimeFormat& time, std::uint64_t& shown) {
   const IoUse::Table table = io_table(request.view);
   IoUse use(analysis, table);
@@ -68,7 +68,7 @@ Result<bool> print_io(const Trace& trace, const PrintRequest& request, Analysis&
       request);
 }
 
-Result<bool> print_calls(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_calls(const Recording& trace, const PrintRequest& request, Analysis& analysis,
                          const TimeFormat& time, std::uint64_t& shown) {
   TaskCalls calls(analysis);
   analysis.watch(calls);
@@ -80,8 +80,8 @@ Result<bool> print_calls(const Trace& trace, const PrintRequest& request, Analys
   return put_report(CallsReport{calls, analysis, time, request.top.value_or(kAllRows)}, request);
 }
 
-Result<bool> print_summary(const Trace& trace, const PrintRequest& request, const TimeFormat& time,
-                           std::uint64_t& shown) {
+Result<bool> print_summary(const Recording& trace, const PrintRequest& request,
+                           const TimeFormat& time, std::uint64_t& shown) {
   const Answer answer = read_answer(trace, request.selection, request.top.value_or(kAnswerRows),
                                     request.top.value_or(kAnswerSlowest));
   shown = answer.events;
@@ -97,7 +97,7 @@ Result<bool> print_summary(const Trace& trace, const PrintRequest& request, cons
 }
 
 // Prints while it reads: there may be more runs than fit into memory.
-Result<bool> print_runs(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_runs(const Recording& trace, const PrintRequest& request, Analysis& analysis,
                         const TimeFormat& time, std::uint64_t& shown) {
   using Form = RunsReport::Form;
   const Form form = request.json ? Form::json : request.csv ? Form::csv : Form::text;
@@ -126,7 +126,7 @@ Result<bool> print_runs(const Trace& trace, const PrintRequest& request, Analysi
   return put(out.view());
 }
 
-Result<bool> print_stacks(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_stacks(const Recording& trace, const PrintRequest& request, Analysis& analysis,
                           std::uint64_t& shown) {
   StackCounts stacks(trace.info());
   follow_all(trace, request, analysis, shown,
@@ -144,7 +144,7 @@ Result<bool> print_stacks(const Trace& trace, const PrintRequest& request, Analy
 
 }  // namespace
 
-Result<bool> print_view(const Trace& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_view(const Recording& trace, const PrintRequest& request, Analysis& analysis,
                         const TimeFormat& time, std::uint64_t& shown) {
   switch (request.view) {
     case View::calls:

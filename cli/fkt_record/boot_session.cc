@@ -21,7 +21,7 @@
 #include "lib/base/os_error.h"
 #include "lib/base/write_file.h"
 #include "lib/format/clocks.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt::record {
 namespace {
@@ -88,8 +88,8 @@ Status copy_to(const MappedFile& from, const OutputPlan& plan) {
 }
 
 // Returns what was recorded, with its begin and end by the clock of the kernel's log.
-void tell(const Trace& trace, const std::string& name) {
-  const TraceInfo& info = trace.info();
+void tell(const Recording& trace, const std::string& name) {
+  const RecordingInfo& info = trace.info();
   // CLOCK_MONOTONIC began with the kernel.
   const double from = static_cast<double>(info.clocks.start.mono_ns) / 1e9;
   if (!info.totals) {
@@ -135,7 +135,7 @@ int run_boot_end(const Request& request) {
   const Status copied = copy_to(*file, request.output);
   if (!copied) return failed(copied.error());
   if (request.output.to_stdout()) return cli::kDone;
-  const Result<Trace> trace = Trace::open(request.output.file);
+  const Result<Recording> trace = Recording::open(request.output.file);
   if (!trace) return failed(trace.error());
   std::error_code error;
   std::filesystem::remove(kBootFile, error);

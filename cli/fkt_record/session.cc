@@ -15,14 +15,14 @@
 #include "cli/fkt_record/exit_status.h"
 #include "cli/fkt_record/instruments/module_watch.h"
 #include "cli/fkt_record/instruments/read_hits.h"
-#include "cli/fkt_record/kernel_recording.h"
+#include "cli/fkt_record/kernel_recorder.h"
 #include "cli/fkt_record/status/end_screen.h"
 #include "cli/fkt_record/status/own_disk.h"
 #include "cli/fkt_record/status/self_load.h"
 #include "cli/fkt_record/status/status_line.h"
 #include "cli/fkt_record/user/function_library.h"
 #include "cli/fkt_record/user/tell_collected.h"
-#include "cli/fkt_record/user_recording.h"
+#include "cli/fkt_record/user_recorder.h"
 #include "cli/fkt_record/wait/poll_set.h"
 #include "cli/fkt_record/wait/recorder_asks.h"
 #include "cli/fkt_record/wait/signals.h"
@@ -51,11 +51,11 @@ std::uint64_t begin_period(std::uint64_t duration_ns) {
 class Session {
  public:
   // kernel: the recording, if it is one of the kernel; else null.
-  Session(const Request& request, Recording& recording, KernelRecording* kernel,
+  Session(const Request& request, Recorder& recording, KernelRecorder* kernel,
           const Signals& signals, const Descendants& descendants, std::optional<Workload> workload,
           BootRecorder* boot)
       : request_(request),
-        recording_(recording),
+        recorder_(recording),
         kernel_(kernel),
         signals_(signals),
         descendants_(descendants),
@@ -106,8 +106,8 @@ class Session {
   }
 
   const Request& request_;
-  Recording& recording_;
-  KernelRecording* const kernel_;  // null: of user programs alone
+  Recorder& recorder_;
+  KernelRecorder* const kernel_;  // null: of user programs alone
   const Signals& signals_;
   const Descendants& descendants_;
   std::optional<Workload> workload_;
@@ -146,13 +146,13 @@ std::optional<int> Session::start() {
   Status ready = make_timers();
   if (boot_ && request_.begins_at) boot_->go_on();
   if (const auto ended = ready ? wait_for_begin() : std::nullopt) {
-    recording_.discard();
+    recorder_.discard();
     return ended;
   }
   if (boot_) boot_->follow_root();
-  if (ready) ready = recording_.start();
+  if (ready) ready = recorder_.start();
   if (!ready) {
-    recording_.discard();
+    recorder_.discard();
     return failed(ready.error());
   }
   started_ = std::chrono::steady_clock::now();
@@ -164,7 +164,7 @@ std::optional<int> Session::start() {
   }
   if (workload_) {
     if (const auto not_run = workload_->start()) {
-      recording_.discard();
+      recorder_.discard();
       cli::warn(not_run->message);
       return not_run->status;
     }
@@ -180,7 +180,7 @@ void Session::started() {
   // A module may have come since the tracepoints were looked for.
   kernel_->instruments().modules_changed();
   for (const std::string& lack : kernel_lacks()) cli::warn("this kernel does not show: " + lack);
-  const std::string own_disk = own_disk_line(request_.layers.files, recording_.name());
+  const std::string own_disk = own_disk_line(request_.layers.files, recorder_.name());
   const bool writes_meanwhile = request_.when_full != Request::WhenFull::overwrite;
   if (writes_meanwhile && !request_.quiet && !own_disk.empty()) cli::warn(own_disk);
 }
@@ -212,7 +212,7 @@ void Session::wait_for_something() {
       ready.add(stream ? kernel_->output().fd() : -1, stream ? stream->out_events() : short{0});
   const auto duration = ready.add(duration_timer_.fd());
   const auto status = ready.add(status_timer_.fd());
-  const auto drain = ready.add(recording_.ended_fd());
+  const auto drain = ready.add(recorder_.ended_fd());
   const auto sync = ready.add(kernel_->sync_fd());
   const auto self_load = ready.add(self_load_timer_.fd());
   const auto asked = ready.add(asks_->fd());
@@ -249,7 +249,7 @@ void Session::wait_for_programs() {
   PollSet ready;
   ready.add(signals_.fd());
   const auto duration = ready.add(recording_runs_ ? duration_timer_.fd() : -1);
-  const auto ended = ready.add(recording_runs_ ? recording_.ended_fd() : -1);
+  const auto ended = ready.add(recording_runs_ ? recorder_.ended_fd() : -1);
   if (!ready.wait()) return;
   take_signals();
   if (recording_runs_ && (ready[duration] || ready[ended] || !workload_runs())) end_recording();
@@ -280,7 +280,7 @@ bool Session::has_enough_calls() {
   const InstrumentSetup* const setup = kernel_->instruments().setup();
   if (!setup || recorded_hits(kernel_->device(), *setup) < *request_.most_calls) return false;
   status_line_.wipe();
-  cli::warn(recording_.name() + ": " + cli::with_commas(*request_.most_calls) +
+  cli::warn(recorder_.name() + ": " + cli::with_commas(*request_.most_calls) +
             " calls are recorded: the recording ends");
   return true;
 }
@@ -322,7 +322,7 @@ void Session::take_ask() {
                      std::move(asked->connection));
   } else {
     send_answer(asked->connection.get(),
-                {false, "the recorder takes no snapshots: " + recording_.without_snapshots()});
+                {false, "the recorder takes no snapshots: " + recorder_.without_snapshots()});
   }
 }
 
@@ -340,7 +340,7 @@ void Session::take_snapshot() {
   Snapshots* snapshots = kernel_ && recording_runs_ ? kernel_->snapshots() : nullptr;
   status_line_.wipe();
   if (snapshots) return snapshots->asked_by_signal();
-  cli::warn("SIGUSR1: no snapshot: " + recording_.without_snapshots());
+  cli::warn("SIGUSR1: no snapshot: " + recorder_.without_snapshots());
 }
 
 void Session::take_signals() {
@@ -398,7 +398,7 @@ void Session::draw_status() {
 // Stops the recording before anything else, so that it does not contain its own end.
 void Session::end_recording() {
   if (asks_) asks_->end();
-  const Status stopped = recording_.stop();
+  const Status stopped = recorder_.stop();
   recording_runs_ = false;
   status_line_.wipe();
   if (boot_) boot_->follow_root();
@@ -409,7 +409,7 @@ void Session::close_file(const Status& stopped) {
   if (!stopped) return recording_failed(stopped.error());
   std::vector<Descendant> left;
   if (workload_ && !workload_runs()) left = descendants_.find();
-  const Result<EndSummary> summary = recording_.finish(workload_status_, left, signals_.end_fd());
+  const Result<EndSummary> summary = recorder_.finish(workload_status_, left, signals_.end_fd());
   if (!summary) return recording_failed(summary.error());
   tell_descendants(left);
   tell_end(*summary);
@@ -417,11 +417,11 @@ void Session::close_file(const Status& stopped) {
 
 void Session::tell_end(const EndSummary& summary) {
   const fkt_status& s = summary.status;
-  const std::string& name = recording_.name();
+  const std::string& name = recorder_.name();
   std::string why;
   if (s.stop_reason == FKT_STOP_LIMIT) {
     // Without -s the limit is the free space of the file system.
-    failed_ = !request_.size && recording_.has_room();
+    failed_ = !request_.size && recorder_.has_room();
     why = failed_ ? "no space left on device, but for a reserve" : "the size limit is reached";
   } else if (s.stop_reason == FKT_STOP_FULL || s.stop_reason == FKT_STOP_ERROR) {
     failed_ = true;
@@ -462,7 +462,7 @@ void Session::tell_end(const EndSummary& summary) {
               " bytes of stack were left");
   }
   if (summary.hits) tell_instruments(*summary.hits);
-  if (const Collected* const collected = recording_.collected()) {
+  if (const Collected* const collected = recorder_.collected()) {
     tell_collected({request_.command.front(), request_.functions, request_.verbose}, *collected);
   }
   if (const UserEvents* const user = kernel_ ? kernel_->user_events() : nullptr) {
@@ -548,7 +548,7 @@ void Session::recording_failed(const Error& error) {
   failed_ = true;
   if (asks_) asks_->end();
   if (recording_runs_) {
-    const Status stopped = recording_.stop();
+    const Status stopped = recorder_.stop();
     recording_runs_ = false;
     status_line_.wipe();
     if (!stopped) cli::warn(stopped.error().message);
@@ -565,15 +565,15 @@ int Session::run() {
 }
 
 // kernel: set to the recording if it is one of the kernel.
-Result<std::unique_ptr<Recording>> prepare_recording(const Request& request,
-                                                     const std::optional<User>& user, int give_up,
-                                                     KernelRecording*& kernel) {
+Result<std::unique_ptr<Recorder>> prepare_recording(const Request& request,
+                                                    const std::optional<User>& user, int give_up,
+                                                    KernelRecorder*& kernel) {
   if (request.user_only) {
-    return std::unique_ptr<Recording>(FKT_TRY(UserRecording::prepare(request, user)));
+    return std::unique_ptr<Recorder>(FKT_TRY(UserRecorder::prepare(request, user)));
   }
-  auto recording = FKT_TRY(KernelRecording::prepare(request, user, give_up));
+  auto recording = FKT_TRY(KernelRecorder::prepare(request, user, give_up));
   kernel = recording.get();
-  return std::unique_ptr<Recording>(std::move(recording));
+  return std::unique_ptr<Recorder>(std::move(recording));
 }
 
 }  // namespace
@@ -592,11 +592,11 @@ int run_session(const Request& request, BootRecorder* boot) {
   if (!user) return failed(user.error());
   const Result<Signals> signals = Signals::take();
   if (!signals) return failed(signals.error());
-  KernelRecording* kernel = nullptr;
-  const Result<std::unique_ptr<Recording>> prepared =
+  KernelRecorder* kernel = nullptr;
+  const Result<std::unique_ptr<Recorder>> prepared =
       prepare_recording(request, *user, signals->end_fd(), kernel);
   if (!prepared) return failed(prepared.error());
-  Recording& recording = **prepared;
+  Recorder& recording = **prepared;
 
   const Descendants descendants;
   std::optional<Workload> workload;

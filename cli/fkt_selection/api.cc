@@ -224,8 +224,8 @@ Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
 
 std::string Api::info_of(const std::string& file, const AskedRange& part) const {
   const Timeline& timeline = model_.timeline();
-  const Trace& trace = model_.trace();
-  const TraceInfo& info = trace.info();
+  const Recording& trace = model_.trace();
+  const RecordingInfo& info = trace.info();
   return json_object([&](JsonWriter& json) {
     json.members("file", file, "begin", since_zero(part.from), "end", since_zero(part.to), "whole",
                  std::array{since_zero(timeline.begin()), since_zero(timeline.end())}, "machine",

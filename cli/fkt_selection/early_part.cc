@@ -38,8 +38,8 @@ void EarlyPart::close() {
 
 std::shared_ptr<const Model> EarlyPart::cut(const Interval& part) {
   if (!std::exchange(opened_, true) && whole_.file() != "-") {
-    Result<Trace> trace = Trace::open(whole_.file());
-    if (trace) trace_ = std::make_unique<const Trace>(std::move(*trace));
+    Result<Recording> trace = Recording::open(whole_.file());
+    if (trace) trace_ = std::make_unique<const Recording>(std::move(*trace));
     if (trace) cache_ = std::make_unique<CheckpointCache>(*trace_, "");
   }
   if (trace_ == nullptr) return nullptr;
@@ -52,7 +52,7 @@ std::shared_ptr<const Model> EarlyPart::cut(const Interval& part) {
   // The mapping keeps the file when its descriptor is closed.
   Result<MappedFile> mapped = MappedFile::open("/proc/self/fd/" + std::to_string(file->get()));
   if (!mapped) return nullptr;
-  Result<Trace> slice = Trace::from_file(std::move(*mapped), whole_.file());
+  Result<Recording> slice = Recording::from_file(std::move(*mapped), whole_.file());
   if (!slice) return nullptr;
   const auto model = std::make_shared<Model>(std::move(*slice), whole_.file());
   model->start();

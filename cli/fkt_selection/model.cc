@@ -34,7 +34,7 @@ class TaskSummer {
 
 }  // namespace
 
-Model::Model(Trace trace, std::string file, CacheRules cache)
+Model::Model(Recording trace, std::string file, CacheRules cache)
     : trace_(std::move(trace)),
       index_(trace_.pages()),
       file_(std::move(file)),
@@ -110,7 +110,7 @@ void Model::read_statistics() {
 void Model::fill_checkpoint_cache() const {
   if (cache_rules_.folder.empty() || file_ == "-") return;
   set_thread_nice(kAtLeisure);  // opening a recording with calls reads all of it
-  const Result<Trace> trace = Trace::open(file_);
+  const Result<Recording> trace = Recording::open(file_);
   if (!trace) return;
   CheckpointCache cache(*trace, cache_rules_.folder, cache_rules_.apart);
   const auto unknown = [&](std::uint64_t moment) { return !cache.knows(moment); };

@@ -28,9 +28,9 @@ struct CacheRules {
 
 class Model {
  public:
-  // `trace` is the recording `file`, which Trace::open_unsplit() has opened. Reading begins with
-  // start().
-  Model(Trace trace, std::string file, CacheRules cache = {});
+  // `trace` is the recording `file`, which Recording::open_unsplit() has opened. Reading begins
+  // with start().
+  Model(Recording trace, std::string file, CacheRules cache = {});
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -42,7 +42,7 @@ class Model {
   // Waits until everything is read.
   void wait();
 
-  const Trace& trace() const { return trace_; }
+  const Recording& trace() const { return trace_; }
   const std::string& file() const { return file_; }
   const Timeline& timeline() const { return timeline_; }
   bool density_ready() const { return density_ready_; }
@@ -76,7 +76,7 @@ class Model {
   void read_statistics();
   void fill_checkpoint_cache() const;
 
-  Trace trace_;
+  Recording trace_;
   const std::vector<PageRef> index_;  // a copy: the reading thread changes those of trace_
   std::string file_;
   CacheRules cache_rules_;

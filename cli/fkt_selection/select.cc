@@ -75,7 +75,7 @@ Status write_file(const std::string& path, const std::string& text) {
 
 Overview overview_of(const Model& model, const TimeScale& scale, std::optional<TimeUnit> unit) {
   PassControl control;
-  const Trace& trace = model.trace();
+  const Recording& trace = model.trace();
   const Density density(trace, std::max(1U, std::thread::hardware_concurrency()), control);
   for (const Density::Damage& found : density.damage()) {
     trace.note_damage(trace.pages()[found.page], found.error);
@@ -206,7 +206,7 @@ int select_part(int argc, const char* const* argv) {
   if (!possible) return fail(possible.error());
   const std::string file =
       options.arguments().empty() ? std::string("trace_file") : options.arguments()[0];
-  Result<Trace> trace = Trace::open_unsplit(file);
+  Result<Recording> trace = Recording::open_unsplit(file);
   if (!trace) return fail(trace.error());
   if (trace->pages().empty()) {
     say_damage(file, *trace);

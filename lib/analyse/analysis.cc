@@ -11,21 +11,21 @@ namespace fkt {
 namespace {
 
 // A selection of a slice file never reaches beyond the slice.
-Selection within_slice(Selection selection, const TraceInfo& info) {
+Selection within_slice(Selection selection, const RecordingInfo& info) {
   if (!info.checkpoint) return selection;
   selection.from = std::max(selection.from.value_or(0), info.checkpoint->from);
   selection.to = std::min(selection.to.value_or(info.slice_end()), info.slice_end());
   return selection;
 }
 
-bool before_recording(const TraceInfo& info, std::uint32_t pid) {
+bool before_recording(const RecordingInfo& info, std::uint32_t pid) {
   return std::any_of(info.tasks.begin(), info.tasks.end(),
                      [pid](const Task& task) { return task.tid == pid; });
 }
 
 }  // namespace
 
-Analysis::Analysis(const TraceInfo& info, const Selection& selection)
+Analysis::Analysis(const RecordingInfo& info, const Selection& selection)
     : info_(info),
       selection_(within_slice(selection, info)),
       window_(stretch_window(0)),
@@ -283,7 +283,7 @@ void Analysis::end_stretch(std::uint64_t end, bool last) {
 namespace {
 
 // Returns the clock of the page's last event (ticks), or 0 if no event of the page can be read.
-std::uint64_t last_event(const Trace& trace, const PageRef& ref) {
+std::uint64_t last_event(const Recording& trace, const PageRef& ref) {
   const Result<Page> page = trace.page(ref);
   if (!page) return 0;
   PageDecoder decoder(trace.words(), *page);
@@ -299,7 +299,7 @@ std::uint64_t last_event(const Trace& trace, const PageRef& ref) {
 
 }  // namespace
 
-std::uint64_t recording_end(const Trace& trace) {
+std::uint64_t recording_end(const Recording& trace) {
   std::uint64_t end = trace.info().totals ? trace.info().totals->stop_clock : 0;
   if (end == 0) {
     for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);

@@ -25,7 +25,7 @@
 #include "lib/analyse/span_tracker.h"
 #include "lib/analyse/span_types.h"
 #include "lib/analyse/tasks.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -51,7 +51,7 @@ class Analysis {
     SpanStep step;
   };
 
-  Analysis(const TraceInfo& info, const Selection& selection);
+  Analysis(const RecordingInfo& info, const Selection& selection);
   Analysis(const Analysis&) = delete;  // the members refer to each other
   Analysis& operator=(const Analysis&) = delete;
 
@@ -86,7 +86,7 @@ class Analysis {
   // [from, to) (ticks).
   Checkpoint checkpoint(std::uint64_t from, std::uint64_t to) const;
 
-  const TraceInfo& info() const { return info_; }
+  const RecordingInfo& info() const { return info_; }
   const Selection& selection() const { return selection_; }
   const Tasks& tasks() const { return tasks_; }
   const SpanTypes& types() const { return types_; }
@@ -161,7 +161,7 @@ class Analysis {
   void life_before(const Event& event);
   void life_after(const Event& event);
 
-  const TraceInfo& info_;
+  const RecordingInfo& info_;
   const Selection selection_;
   Window window_;
   std::uint64_t start_;
@@ -192,6 +192,6 @@ class Analysis {
 
 // Returns the last moment that the file knows of (ticks): the stop, or an event that was being
 // written at the stop; in an unfinished file the end of the last page.
-std::uint64_t recording_end(const Trace& trace);
+std::uint64_t recording_end(const Recording& trace);
 
 }  // namespace fkt

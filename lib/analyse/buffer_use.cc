@@ -20,7 +20,7 @@ std::uint64_t less(std::uint64_t a, std::uint64_t b) {
 // Clock values sorted by time, taken one by one.
 class Moments {
  public:
-  Moments(const Trace& trace, std::uint64_t PageRef::*clock) {
+  Moments(const Recording& trace, std::uint64_t PageRef::*clock) {
     clocks_.reserve(trace.pages().size());
     for (const PageRef& page : trace.pages()) clocks_.push_back(page.*clock);
     std::ranges::sort(clocks_);
@@ -35,7 +35,7 @@ class Moments {
 
 class Follower {
  public:
-  Follower(const Trace& trace, const BufferSink& sink)
+  Follower(const Recording& trace, const BufferSink& sink)
       : trace_(trace),
         sink_(sink),
         opens_(trace, &PageRef::first_clock),
@@ -130,7 +130,7 @@ class Follower {
     now_.allocated = free + std::max(known, waiting + now_.opened - now_.filled);
   }
 
-  const Trace& trace_;
+  const Recording& trace_;
   const BufferSink& sink_;
   Moments opens_, fills_;
   BufferState now_;
@@ -139,7 +139,7 @@ class Follower {
 
 }  // namespace
 
-Status follow_buffers(const Trace& trace, const BufferSink& sink, const Reading& reading) {
+Status follow_buffers(const Recording& trace, const BufferSink& sink, const Reading& reading) {
   Follower follower(trace, sink);
   std::uint64_t read = 0, told = 0, next_change = follower.next_change();
   for (const Event& event : trace.events()) {

@@ -27,7 +27,7 @@ void SpanMarks::set(std::uint64_t offset, bool on) {
   bits[bit / 64] = on ? bits[bit / 64] | one : bits[bit / 64] & ~one;
 }
 
-FilterPass::FilterPass(const Filter& filter, SpanMarks* learn, const TraceInfo& info,
+FilterPass::FilterPass(const Filter& filter, SpanMarks* learn, const RecordingInfo& info,
                        const Tasks& tasks, SpanTracker& spans, const SpanTypes& types)
     : expression_(filter.expression),
       marks_(filter.spans),

@@ -40,7 +40,7 @@ class FilterPass {
  public:
   // All arguments must outlive the pass. `learn`: not nullptr in the first pass, which marks the
   // selected spans there.
-  FilterPass(const Filter& filter, SpanMarks* learn, const TraceInfo& info, const Tasks& tasks,
+  FilterPass(const Filter& filter, SpanMarks* learn, const RecordingInfo& info, const Tasks& tasks,
              SpanTracker& spans, const SpanTypes& types);
 
   // Returns whether the event is selected. Must be called before the spans apply the event. In the
@@ -67,7 +67,7 @@ class FilterPass {
   const BoundExpression& expression_;
   const SpanMarks& marks_;
   SpanMarks* learn_;
-  const TraceInfo& info_;
+  const RecordingInfo& info_;
   const Tasks& tasks_;
   SpanTracker& spans_;
   const SpanTypes& types_;

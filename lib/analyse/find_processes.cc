@@ -18,7 +18,8 @@ std::uint32_t number_of(const Tasks& tasks, TaskIndex task, std::string_view nam
 
 }  // namespace
 
-NamedProcesses find_processes(const Trace& trace, std::string_view name, const Reading& reading) {
+NamedProcesses find_processes(const Recording& trace, std::string_view name,
+                              const Reading& reading) {
   Tasks tasks(trace.info());
   std::set<std::uint32_t> once, at_last;
   const auto note = [&](TaskIndex task, std::set<std::uint32_t>& found) {

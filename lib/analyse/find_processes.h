@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/analyse/search_passes.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -21,6 +21,7 @@ struct NamedProcesses {
 
 // Reads the whole recording once, because a process may get the name at any time. reading: called
 // with the number of events read so far.
-NamedProcesses find_processes(const Trace& trace, std::string_view name, const Reading& reading);
+NamedProcesses find_processes(const Recording& trace, std::string_view name,
+                              const Reading& reading);
 
 }  // namespace fkt

@@ -158,7 +158,7 @@ class IoUse {
   TaskIndex process_of(TaskIndex task) const;
 
   Analysis& analysis_;
-  const TraceInfo& info_;
+  const RecordingInfo& info_;
   const Table table_;
   std::unordered_map<std::uint64_t, Call> calls_;     // by number of the function
   std::unordered_map<std::uint64_t, Point> points_;   // by number of the tracepoint

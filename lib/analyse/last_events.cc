@@ -8,7 +8,7 @@ void LastEvents::restore(const Checkpoint& checkpoint) {
   for (const Checkpoint::Cpu& cpu : checkpoint.cpus) at(cpu.cpu).clock = cpu.clock;
 }
 
-UnknownEnds LastEvents::unknown_ends(const TraceInfo& info, std::uint64_t end,
+UnknownEnds LastEvents::unknown_ends(const RecordingInfo& info, std::uint64_t end,
                                      bool all_read) const {
   UnknownEnds unknown;
   if (!info.totals) {  // the recorder did not come to its end

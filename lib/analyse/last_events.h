@@ -59,7 +59,7 @@ class LastEvents {
   // After its last event a CPU stayed as it was until `end` (ticks), unless events or pages of it
   // are missing. Returns the CPUs of which they are. all_read: all events of the recording were
   // read; false: only gaps that were open at the stop count.
-  UnknownEnds unknown_ends(const TraceInfo& info, std::uint64_t end, bool all_read) const;
+  UnknownEnds unknown_ends(const RecordingInfo& info, std::uint64_t end, bool all_read) const;
 
  private:
   struct Cpu {

@@ -15,7 +15,7 @@ constexpr std::size_t kMostPlaces = 4'000'000;  // 64 MB of memory
 
 // Reads the trace once up to the selection's end, and calls `each` with every event and its place.
 template <class Each>
-void pass(const Trace& trace, Analysis& analysis, const Reading& reading, Each each) {
+void pass(const Recording& trace, Analysis& analysis, const Reading& reading, Each each) {
   std::uint64_t done = 0;
   for (const Event& event : trace.events({.from = {}, .to = analysis.selection().to, .cpu = {}})) {
     const Analysis::Found& place = analysis.add(event);
@@ -53,7 +53,7 @@ class FittingTypes {
 
 }  // namespace
 
-Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::string_view text,
+Result<std::shared_ptr<const Filter>> make_filter(const Recording& trace, std::string_view text,
                                                   const Reading& reading, bool by_name) {
   const auto expression = FKT_TRY(Expression::parse(text));
   auto bound = FKT_TRY(BoundExpression::bind(expression, trace.info()));
@@ -69,7 +69,8 @@ Result<std::shared_ptr<const Filter>> make_filter(const Trace& trace, std::strin
   return std::shared_ptr<const Filter>(filter);
 }
 
-Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std::string_view text,
+Result<std::shared_ptr<const Filter>> make_event_filter(const Recording& trace,
+                                                        std::string_view text,
                                                         const Reading& reading) {
   if (text.find_first_of("=<>~!&|()\"'") != text.npos) return make_filter(trace, text, reading);
   const bool pattern = text.find_first_of("*?") != text.npos;
@@ -83,7 +84,7 @@ Result<std::shared_ptr<const Filter>> make_event_filter(const Trace& trace, std:
   return Error{filter.error().code, std::string(message)};
 }
 
-Result<std::vector<Interval>> around(const Trace& trace, const Selection& selection,
+Result<std::vector<Interval>> around(const Recording& trace, const Selection& selection,
                                      std::uint64_t window, const Reading& reading) {
   std::vector<Interval> found;
   bool too_many = false;
@@ -107,7 +108,7 @@ Result<std::vector<Interval>> around(const Trace& trace, const Selection& select
       fmt::format("more than {} places: give a larger window, or a rarer event", kMostPlaces)};
 }
 
-std::optional<Interval> extent(const Trace& trace, const Selection& selection,
+std::optional<Interval> extent(const Recording& trace, const Selection& selection,
                                const Reading& reading) {
   std::optional<Interval> found;
   Analysis analysis(trace.info(), selection);
@@ -138,7 +139,7 @@ class BeginCpus : public SpanObserver {
 
 }  // namespace
 
-std::vector<FoundSpan> slowest(const Trace& trace, const Selection& selection,
+std::vector<FoundSpan> slowest(const Recording& trace, const Selection& selection,
                                std::string_view name, std::size_t most, const Reading& reading) {
   std::vector<FoundSpan> heap;  // a heap with the shortest span in front
   Analysis analysis(trace.info(), selection);

@@ -3,7 +3,7 @@
 
 namespace fkt {
 
-SpanTracker::SpanTracker(const TraceInfo& info, const Tasks& tasks, SpanTypes& types,
+SpanTracker::SpanTracker(const RecordingInfo& info, const Tasks& tasks, SpanTypes& types,
                          Profile& profile)
     : table_(tasks), types_(types), profile_(profile), meanings_(info.catalogue, types.kinds()) {
   switches_ = records_switches(info.command.mask);

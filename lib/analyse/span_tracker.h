@@ -46,7 +46,7 @@ struct SpanStep {
 
 class SpanTracker {
  public:
-  SpanTracker(const TraceInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
+  SpanTracker(const RecordingInfo& info, const Tasks& tasks, SpanTypes& types, Profile& profile);
 
   // Calls `observer` for each span from here on and for those that are open; it must outlive this.
   void watch(SpanObserver& observer);

@@ -20,7 +20,7 @@ bool never_returns(const SpanType& type) {
 
 }  // namespace
 
-SpanTypes::SpanTypes(const TraceInfo& info)
+SpanTypes::SpanTypes(const RecordingInfo& info)
     : names_(info), symbols_(info.symbols), catalogue_(info.catalogue), kinds_(info.catalogue) {
   // Also for SpanKind::other, which a checkpoint may have without an event of such a kind.
   const std::size_t kinds = std::max<std::size_t>(kinds_.size(), kOwnSpanKinds + 1);

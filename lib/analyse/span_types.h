@@ -29,7 +29,7 @@ struct SpanType {
 
 class SpanTypes {
  public:
-  explicit SpanTypes(const TraceInfo& info);
+  explicit SpanTypes(const RecordingInfo& info);
 
   // Returns the type of a span with this number (`value`), adding it when it is new.
   TypeIndex of(SpanKind kind, std::uint64_t value, std::uint16_t event) {

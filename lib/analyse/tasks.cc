@@ -22,7 +22,7 @@ std::string comm_of(std::span<const std::uint64_t> words) {
 
 }  // namespace
 
-Tasks::Tasks(const TraceInfo& info) {
+Tasks::Tasks(const RecordingInfo& info) {
   const std::string& filter = info.command.filter;
   filtered_ = filter == "only" || filter == "process";
   descendants_ = filter == "only";

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/format/event.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -62,7 +62,7 @@ constexpr bool may_change_tasks(std::uint16_t id) {
 
 class Tasks {
  public:
-  explicit Tasks(const TraceInfo& info);
+  explicit Tasks(const RecordingInfo& info);
 
   // Returns the task that ran when `event` was recorded.
   TaskIndex running(const Event& event) {

@@ -50,7 +50,7 @@ using Status = Result<Done>;
 
 // The value of an expression of type Result; if it is an error, the enclosing function returns
 // that:
-//   auto trace = FKT_TRY(Trace::open(path));
+//   auto trace = FKT_TRY(Recording::open(path));
 // A statement expression, which gcc and clang have: a macro of standard C++ cannot be an expression
 // that returns.
 #define FKT_TRY(...)                            \

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
-std::uint64_t events_of(const Trace& trace) {
+std::uint64_t events_of(const Recording& trace) {
   std::uint64_t events = 0;
   for (const PageRef& page : trace.pages()) events += page.events;
   return events;
@@ -36,7 +36,7 @@ Result<CallSource> CallSource::open(const std::string& path) {
     source.log_ = std::move(*file);
     return source;
   }
-  source.trace_ = FKT_TRY(Trace::from_file(std::move(*file), source.name_));
+  source.trace_ = FKT_TRY(Recording::from_file(std::move(*file), source.name_));
   return source;
 }
 

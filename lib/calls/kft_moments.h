@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "lib/base/text_writer.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
 class KftMoments {
  public:
   // Reads this part of the recording, which must outlive this object.
-  KftMoments(const Trace& trace, const ReadRange& range);
+  KftMoments(const Recording& trace, const ReadRange& range);
 
   // Writes the lines of events before `clock` (ticks) that were not written yet. us: converts a
   // clock (ticks) to microseconds since the log's begin.
@@ -44,7 +44,7 @@ class KftMoments {
   void find_callers();
   std::uint32_t number_of(std::string_view function);
 
-  const TraceInfo& info_;
+  const RecordingInfo& info_;
   std::vector<Line> lines_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> numbers_;

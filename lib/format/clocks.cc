@@ -139,7 +139,7 @@ std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns) {
   return rounded(static_cast<long double>(ns) * clocks.ticks_per_second() / kSecond);
 }
 
-std::uint64_t recording_start(const TraceInfo& info) {
+std::uint64_t recording_start(const RecordingInfo& info) {
   return info.clocks.start.clock;
 }
 
@@ -171,7 +171,8 @@ Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_sec
   return not_a_time(text, "or cycles (as 12000cycles)");
 }
 
-Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last) {
+Result<std::uint64_t> parse_time(std::string_view text, const RecordingInfo& info,
+                                 std::uint64_t last) {
   constexpr const char* kOthers = "cycles (as 12000cycles), or HH:MM:SS.frac";
   const Clocks& clocks = info.clocks;
   if (text.find(':') == std::string_view::npos) {

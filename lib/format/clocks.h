@@ -21,7 +21,7 @@ std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns);
 
 // Returns the zero of all times that are shown and typed (ticks): the moment at which all clocks
 // were read together. It is in the header of every file, also of unfinished ones.
-std::uint64_t recording_start(const TraceInfo& info);
+std::uint64_t recording_start(const RecordingInfo& info);
 
 // Formats a time since 1970 (ns) as "HH:MM:SS.nnnnnnnnn", in the zone `zone_seconds` east of UTC.
 std::string wall_clock_text(std::uint64_t real_ns, int zone_seconds);
@@ -33,6 +33,7 @@ Result<std::uint64_t> parse_duration(std::string_view text, double ticks_per_sec
 // Parses a moment as users type it and returns its full stamp (ticks). `text` is a duration since
 // recording_start(), or the wall-clock time "HH:MM[:SS[.frac]]" in the recording's time zone. last:
 // the recording's last stamp (ticks); it decides on the day when the recording runs past midnight.
-Result<std::uint64_t> parse_time(std::string_view text, const TraceInfo& info, std::uint64_t last);
+Result<std::uint64_t> parse_time(std::string_view text, const RecordingInfo& info,
+                                 std::uint64_t last);
 
 }  // namespace fkt

@@ -121,7 +121,7 @@ struct LaterCalls {
 };
 
 // The contents of the file's sections; members of missing sections stay empty.
-struct TraceInfo {
+struct RecordingInfo {
   std::uint64_t recording = 0;
   std::uint32_t page_bytes = 0;
   Machine machine;
@@ -132,7 +132,7 @@ struct TraceInfo {
   bool tasks_of_end = false;
   std::vector<InterruptSource> interrupts;  // at the start, and those added until the end
   Symbols symbols;
-  Catalogue catalogue;      // with the definitions, once a Trace is open
+  Catalogue catalogue;      // with the definitions, once a Recording is open
   Definitions definitions;  // added to the catalogue while it recorded
   std::map<std::uint32_t, std::string> syscalls, syscalls32;  // names by number, from the file
   std::optional<Totals> totals;

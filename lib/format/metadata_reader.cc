@@ -81,7 +81,7 @@ Part part(const Json& json) {
   return part;
 }
 
-bool task_line(std::string_view line, TraceInfo& info) {
+bool task_line(std::string_view line, RecordingInfo& info) {
   Task task;
   if (!parse_number(take_until(line, '\t'), task.tid) ||
       !parse_number(take_until(line, '\t'), task.tgid) ||
@@ -123,7 +123,7 @@ class InterruptLines {
   std::map<std::string, std::size_t> places_;  // by number: in all_
 };
 
-bool syscall_line(std::string_view line, TraceInfo& info) {
+bool syscall_line(std::string_view line, RecordingInfo& info) {
   const std::string_view abi = take_until(line, '\t');
   std::uint32_t number = 0;
   if (!parse_number(take_until(line, '\t'), number)) return false;
@@ -137,7 +137,7 @@ Error in_section(const Section& section, const std::string& why) {
           fmt::format("section {} at offset {:#x}: {}", section.header.type, section.offset, why)};
 }
 
-Status add_json(const Section& section, std::string_view text, TraceInfo& info) {
+Status add_json(const Section& section, std::string_view text, RecordingInfo& info) {
   const Json json = parse_json(text);
   if (!json.is_object()) return in_section(section, "it is not a JSON object");
   switch (section.header.type) {
@@ -182,7 +182,7 @@ bool later_line(std::string_view line, std::vector<LaterCall>& calls) {
   return true;
 }
 
-Status add_lines(const Section& section, std::string_view text, TraceInfo& info) {
+Status add_lines(const Section& section, std::string_view text, RecordingInfo& info) {
   std::size_t bad_line = 0;
   // The list made at the start does not fit these pages.
   if (section.header.type == FKT_SEC_TASKS_END) {
@@ -221,7 +221,7 @@ Status add_lines(const Section& section, std::string_view text, TraceInfo& info)
 }
 
 // Adds the checkpoint of the slice's first stretch, or of a further one.
-Status add_checkpoint(const Section& section, std::string_view text, TraceInfo& info) {
+Status add_checkpoint(const Section& section, std::string_view text, RecordingInfo& info) {
   Result<Checkpoint> checkpoint = Checkpoint::parse(text);
   if (!checkpoint) return in_section(section, checkpoint.error().message);
   const bool first = section.header.type == FKT_SEC_CUT;
@@ -238,7 +238,7 @@ Status add_checkpoint(const Section& section, std::string_view text, TraceInfo& 
 
 }  // namespace
 
-Status add_section(const Section& section, TraceInfo& info) {
+Status add_section(const Section& section, RecordingInfo& info) {
   const std::uint32_t type = section.header.type;
   const bool json = type == FKT_SEC_MACHINE || type == FKT_SEC_COMMAND || type == FKT_SEC_CLOCKS ||
                     type == FKT_SEC_TOTALS || type == FKT_SEC_PART || type == FKT_SEC_INSTRUMENTS;

@@ -53,7 +53,7 @@ std::string_view kernel_error(std::int64_t number) {
 
 }  // namespace
 
-NumberNames::NumberNames(const TraceInfo& info)
+NumberNames::NumberNames(const RecordingInfo& info)
     : syscalls_(syscall_names(info.syscalls, "sys_")),
       syscalls32_(syscall_names(info.syscalls32, "sys32_")) {
   for (const InterruptSource& source : info.interrupts) {

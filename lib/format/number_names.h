@@ -18,7 +18,7 @@ namespace fkt {
 
 class NumberNames {
  public:
-  explicit NumberNames(const TraceInfo& info);
+  explicit NumberNames(const RecordingInfo& info);
 
   // The system call's name: "sys_openat"; of a 32-bit call "sys32_openat".
   std::string_view syscall(std::uint64_t number, bool compat) const {

@@ -24,9 +24,9 @@ bool is_call(const EventType& type) {
   return type.kind == "syscall";
 }
 
-// Returns the TraceInfo of a recording made on this machine, with only the names and the clock.
-TraceInfo live_info(double ticks_per_second) {
-  TraceInfo info;
+// Returns the RecordingInfo of a recording made on this machine, with only the names and the clock.
+RecordingInfo live_info(double ticks_per_second) {
+  RecordingInfo info;
   info.catalogue = Catalogue::builtin();
   info.clocks.khz = static_cast<std::uint64_t>(ticks_per_second / 1000);
 #define FKT_SYSCALL(abi, number, name) \
@@ -42,7 +42,7 @@ std::string call_name(const char* prefix, const std::map<std::uint32_t, std::str
 }
 
 // Returns the name of an id of fkt_trigger; nothing when it is no event's.
-std::optional<std::string> name_of(const TraceInfo& info, std::uint32_t id) {
+std::optional<std::string> name_of(const RecordingInfo& info, std::uint32_t id) {
   if (id >= FKT_P_SYSCALL32) return call_name("sys32_", info.syscalls32, id - FKT_P_SYSCALL32);
   if (id >= FKT_P_SYSCALL) return call_name("sys_", info.syscalls, id - FKT_P_SYSCALL);
   const EventType* type = info.catalogue.find(static_cast<std::uint16_t>(id));
@@ -260,7 +260,7 @@ class TriggerCompiler {
 
   const Expression& expression_;
   const TriggerContext& context_;
-  const TraceInfo info_;
+  const RecordingInfo info_;
   Trigger made_;
   ProgramBuilder builder_;
   fkt_trigger asked_for_{};  // the ids of names that the expression tests for
@@ -272,7 +272,7 @@ Result<Trigger> compile_trigger(const Expression& expression, const TriggerConte
 
 std::string fired_text(const fkt_fired& fired, double ticks_per_second,
                        const std::string& instrument) {
-  const TraceInfo info = live_info(ticks_per_second);
+  const RecordingInfo info = live_info(ticks_per_second);
   std::string text =
       instrument.empty() ? name_of(info, fired.id).value_or("an event") : "a hit of " + instrument;
   if (fired.duration != FKT_TRIGGER_UNKNOWN)

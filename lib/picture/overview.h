@@ -10,7 +10,7 @@
 
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/timeline/density.h"
 
 namespace fkt {
@@ -23,7 +23,7 @@ class Overview {
   // `trace` must outlive this. gaps: as gaps_in() returns them. zero: the zero of the times shown
   // (ticks). damage: what the recording lacks (lib/read/damage.h), to be shown in the picture.
   // unit: of the times; nothing: seconds, with as many digits as tell columns apart.
-  Overview(const Trace& trace, DensityCells cells, std::vector<Gap> gaps, std::uint64_t zero,
+  Overview(const Recording& trace, DensityCells cells, std::vector<Gap> gaps, std::uint64_t zero,
            std::string damage = {}, std::optional<TimeUnit> unit = {})
       : trace_(trace),
         cells_(std::move(cells)),
@@ -45,7 +45,7 @@ class Overview {
   std::string time(std::uint64_t clock) const;
   void put_row(TextWriter& out, std::size_t cpu, double bottom, double height, double most) const;
 
-  const Trace& trace_;
+  const Recording& trace_;
   DensityCells cells_;
   std::vector<Gap> gaps_;
   std::uint64_t zero_;

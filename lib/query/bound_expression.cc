@@ -48,7 +48,8 @@ bool has_names(const Field& field) {
 }
 
 // Adds the names that the event has by its key.
-void add_key_names(const TraceInfo& info, const EventType& type, std::vector<std::string>& names) {
+void add_key_names(const RecordingInfo& info, const EventType& type,
+                   std::vector<std::string>& names) {
   const Field* const key = type.field(FieldUse::key);
   if (key == nullptr) return;
   if (const Catalogue::NameTable* const table = info.catalogue.names(*key)) {
@@ -59,7 +60,7 @@ void add_key_names(const TraceInfo& info, const EventType& type, std::vector<std
 }
 
 // Returns the event names of this recording that are known without reading its events.
-std::vector<std::string> event_names(const TraceInfo& info) {
+std::vector<std::string> event_names(const RecordingInfo& info) {
   std::vector<std::string> names;
   for (const EventType& type : info.catalogue.events()) {
     if (!type.fields.empty() && is_syscall_number(type.fields[0].type)) continue;
@@ -100,7 +101,7 @@ bool is_number_pattern(std::string_view text) {
 // Makes one node of a BoundExpression from each node of the expression.
 class Binder {
  public:
-  Binder(const Expression& expression, const TraceInfo& info)
+  Binder(const Expression& expression, const RecordingInfo& info)
       : expression_(expression), info_(info) {}
 
   Result<BoundExpression> bind() {
@@ -401,7 +402,7 @@ class Binder {
   }
 
   const Expression& expression_;
-  const TraceInfo& info_;
+  const RecordingInfo& info_;
   BoundExpression bound_;
 };
 
@@ -419,7 +420,8 @@ const Field* BoundExpression::field_of(const Node& node, const Event& event) {
   return std::prev(behind)->field;
 }
 
-Result<BoundExpression> BoundExpression::bind(const Expression& expression, const TraceInfo& info) {
+Result<BoundExpression> BoundExpression::bind(const Expression& expression,
+                                              const RecordingInfo& info) {
   return Binder(expression, info).bind();
 }
 

@@ -25,7 +25,7 @@
 
 #include "lib/format/number_names.h"
 #include "lib/query/expression.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -75,7 +75,7 @@ class BoundExpression {
 
   // Binds the expression; `info` must outlive the result. Error (usage): an unknown field or name,
   // or a value that the field cannot have.
-  static Result<BoundExpression> bind(const Expression& expression, const TraceInfo& info);
+  static Result<BoundExpression> bind(const Expression& expression, const RecordingInfo& info);
 
   const std::string& text() const { return text_; }
   bool whole_spans() const { return whole_spans_; }

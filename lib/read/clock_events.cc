@@ -8,8 +8,8 @@
 #include "lib/read/page_decoder.h"
 
 namespace fkt {
-TraceInfo info_with_clock_events(const Trace& trace) {
-  TraceInfo info = trace.info();
+RecordingInfo info_with_clock_events(const Recording& trace) {
+  RecordingInfo info = trace.info();
   for (const PageRef& ref : trace.pages()) {
     const Result<Page> page = trace.page(ref);
     if (!page) continue;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "lib/format/metadata.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
 // Returns what trace.info() says of it, with the clocks' readings in the events, which all pages
 // are decoded for. Damage is not counted: it is when the pages are read.
-TraceInfo info_with_clock_events(const Trace& trace);
+RecordingInfo info_with_clock_events(const Recording& trace);
 
 }  // namespace fkt

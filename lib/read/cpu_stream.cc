@@ -19,8 +19,8 @@ PageSequence::Head head_of(const Page& page) {
 
 }  // namespace
 
-CpuStream::CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
-                     std::uint64_t to, const Checkpoint* checkpoint)
+CpuStream::CpuStream(RecordingData& data, const std::vector<std::uint32_t>& pages,
+                     std::uint64_t from, std::uint64_t to, const Checkpoint* checkpoint)
     : data_(&data), pages_(&pages), from_(from), to_(to) {
   const auto first = std::ranges::find_if(
       pages, [&](std::uint32_t page) { return data.pages[page].end_clock >= from; });

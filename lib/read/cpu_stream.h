@@ -11,7 +11,7 @@
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_sequence.h"
 #include "lib/read/pages_ahead.h"
-#include "lib/read/trace_data.h"
+#include "lib/read/recording_data.h"
 
 namespace fkt {
 
@@ -20,7 +20,7 @@ class CpuStream {
   // Yields the CPU's events in from <= clock < to (ticks). The stream must not be moved once
   // advance() was called, because a gap's event points into it. checkpoint: the state at the begin
   // of the slice's stretch that contains the events; nullptr when the file is no slice.
-  CpuStream(TraceData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
+  CpuStream(RecordingData& data, const std::vector<std::uint32_t>& pages, std::uint64_t from,
             std::uint64_t to, const Checkpoint* checkpoint);
 
   // Call before the first advance() when the events before `from` were read elsewhere and the CPU's
@@ -90,7 +90,7 @@ class CpuStream {
   bool gap_across_end(const PageRef& ref);
   std::optional<Error> contradiction(const Page& page, const PageRef& ref) const;
 
-  TraceData* data_;
+  RecordingData* data_;
   PagesAhead* ahead_ = nullptr;
   const std::vector<std::uint32_t>* pages_;
   std::uint64_t from_;

@@ -13,7 +13,7 @@ std::string damage_of_source(const Totals& totals) {
   return "cut out of a recording that is not whole (" + totals.source + ")";
 }
 
-std::string damage_of(const Integrity& integrity, const TraceInfo& info, bool listed) {
+std::string damage_of(const Integrity& integrity, const RecordingInfo& info, bool listed) {
   std::string line;
   const auto add = [&line](const std::string& text, const char* between) {
     if (!text.empty()) line += (line.empty() ? "" : between) + text;
@@ -40,7 +40,7 @@ std::string damage_of(const Integrity& integrity, const TraceInfo& info, bool li
   return line;
 }
 
-std::string damage_of(const Trace& trace, bool listed) {
+std::string damage_of(const Recording& trace, bool listed) {
   return damage_of(trace.integrity(), trace.info(), listed);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -17,8 +17,8 @@ inline constexpr std::string_view kUnfinished =
 // missing in what was read so far. Events that the recorder lost or discarded are not damage of the
 // file. listed: statistics with all findings were printed, so that it need not be said where they
 // are.
-std::string damage_of(const Integrity& integrity, const TraceInfo& info, bool listed = false);
-std::string damage_of(const Trace& trace, bool listed = false);
+std::string damage_of(const Integrity& integrity, const RecordingInfo& info, bool listed = false);
+std::string damage_of(const Recording& trace, bool listed = false);
 
 // Returns the line for a slice that was cut out of a damaged recording; empty: the recording was
 // whole.

@@ -15,7 +15,7 @@ std::vector<std::uint64_t> defining_pages(const PageSource& source,
   return offsets;
 }
 
-void read_definitions(TraceInfo& info, const PageSource& source,
+void read_definitions(RecordingInfo& info, const PageSource& source,
                       std::span<const std::uint64_t> offsets) {
   const WordTable table(info.catalogue);
   for (const std::uint64_t offset : offsets) {

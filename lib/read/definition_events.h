@@ -10,7 +10,7 @@
 
 #include "lib/format/metadata.h"
 #include "lib/read/page_source.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -23,7 +23,7 @@ std::vector<std::uint64_t> defining_pages(const PageSource& source, std::span<co
 
 // Adds the lines of the events in the pages at these offsets to info.definitions. Damage is not
 // reported here, but when the pages are read.
-void read_definitions(TraceInfo& info, const PageSource& source,
+void read_definitions(RecordingInfo& info, const PageSource& source,
                       std::span<const std::uint64_t> offsets);
 
 }  // namespace fkt

@@ -15,7 +15,7 @@
 #include "lib/base/merge_heap.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/pages_ahead.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -43,7 +43,7 @@ class EventRange {
     EventRange* range_ = nullptr;
   };
 
-  EventRange(TraceData& data, const ReadRange& range) : data_(&data), range_(range) {}
+  EventRange(RecordingData& data, const ReadRange& range) : data_(&data), range_(range) {}
 
   iterator begin() {
     start();
@@ -72,7 +72,7 @@ class EventRange {
     data_->integrity.events += !is_made_begin(current_->event().id);
   }
 
-  TraceData* data_;
+  RecordingData* data_;
   ReadRange range_;
   std::unique_ptr<PagesAhead> ahead_;  // nullptr unless range_.ahead
   std::vector<CpuStream> streams_;

@@ -10,4 +10,4 @@
 #include "lib/format/event.h"
 #include "lib/read/event_merge.h"
 #include "lib/read/page_decoder.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"

@@ -8,7 +8,7 @@
 #include "lib/base/bytes.h"
 #include "lib/format/sections.h"
 #include "lib/read/page_source.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "lib/base/thread_nice.h"
-#include "lib/read/trace_data.h"
+#include "lib/read/recording_data.h"
 
 namespace fkt {
 
-PagesAhead::PagesAhead(const TraceData& data, std::uint64_t from, std::uint64_t to, PageTaker taker)
+PagesAhead::PagesAhead(const RecordingData& data, std::uint64_t from, std::uint64_t to,
+                       PageTaker taker)
     : data_(data), taker_(std::move(taker)), rank_(data.pages.size(), kNowhere) {
   for (std::uint32_t number = 0; number < data.pages.size(); number++) {
     const PageRef& page = data.pages[number];

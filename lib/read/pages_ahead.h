@@ -13,23 +13,23 @@
 
 #include "lib/base/result.h"
 #include "lib/read/page_decoder.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
-struct TraceData;
+struct RecordingData;
 
 class PagesAhead {
  public:
   // For pages with events in from <= clock < to (ticks). `data` must outlive this object. taker:
   // called with each page of the range when it has been read, by either thread; may be empty.
-  PagesAhead(const TraceData& data, std::uint64_t from, std::uint64_t to, PageTaker taker = {});
+  PagesAhead(const RecordingData& data, std::uint64_t from, std::uint64_t to, PageTaker taker = {});
   ~PagesAhead();
   PagesAhead(const PagesAhead&) = delete;
   PagesAhead& operator=(const PagesAhead&) = delete;
 
-  // Returns TraceData::page(number). For one thread; quickest if pages are asked for once each and
-  // by the times at which they begin.
+  // Returns RecordingData::page(number). For one thread; quickest if pages are asked for once each
+  // and by the times at which they begin.
   Result<Page> page(std::uint32_t number);
 
  private:
@@ -42,7 +42,7 @@ class PagesAhead {
   // pages wait already. Caller must hold the lock.
   std::uint32_t next();
 
-  const TraceData& data_;
+  const RecordingData& data_;
   const PageTaker taker_;
   std::vector<std::uint32_t> order_;  // pages by their first clock
   std::vector<std::uint32_t> rank_;   // by page: its place in order_; kNowhere: not in the range

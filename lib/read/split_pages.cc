@@ -12,7 +12,7 @@
 #include "lib/base/parallel_for.h"
 #include "lib/read/call_places.h"
 #include "lib/read/quick_splitter.h"
-#include "lib/read/trace_data.h"
+#include "lib/read/recording_data.h"
 
 namespace fkt {
 namespace {
@@ -70,7 +70,7 @@ class SplitPages::Cache {
   std::vector<std::unique_ptr<Splitters>> idle_;
 };
 
-SplitPages::SplitPages(SplitRules rules, TraceData& data)
+SplitPages::SplitPages(SplitRules rules, RecordingData& data)
     : rules_(std::move(rules)), data_(data), cache_(std::make_unique<Cache>()) {
   next_on_cpu_.assign(data.pages.size(), kNowhere);
   for (const auto& [cpu, pages] : data.by_cpu) {
@@ -197,7 +197,7 @@ bool SplitPages::is_open(const Checkpoint& checkpoint, const Wanted& wanted) con
 // slice's stretch in which it ended has it among the open spans. It needs one where its page has
 // part of an earlier stretch, whose checkpoint does not have it: it became known there.
 bool SplitPages::open_at_cut(const Wanted& wanted) const {
-  const TraceInfo& info = data_.info;
+  const RecordingInfo& info = data_.info;
   if (!info.checkpoint) return false;
   std::size_t of_end = 0;
   for (std::size_t i = 1; i < info.stretches(); i++) {
@@ -215,7 +215,7 @@ bool SplitPages::open_at_cut(const Wanted& wanted) const {
 // Returns whether the call had ended before the slice, or before one of its stretches: its event is
 // there because of a call that it was in.
 bool SplitPages::over_at_cut(const Wanted& wanted) const {
-  const TraceInfo& info = data_.info;
+  const RecordingInfo& info = data_.info;
   std::size_t i = 0;
   while (i < info.stretches() && info.stretch(i).to <= wanted.call.end) i++;
   return i < info.stretches() && wanted.call.end < info.stretch(i).from;

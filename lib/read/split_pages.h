@@ -15,26 +15,26 @@
 #include <vector>
 
 #include "lib/read/page_splitter.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
-struct TraceData;
+struct RecordingData;
 
 class SplitPages {
  public:
   // Reads the pages of `data`, which must outlive this object and whose pages and sections must be
   // known. `rules` must have calls. Sets the end of those pages in data.pages behind which a begin
   // or an end goes, and CpuTotals::ends_more.
-  SplitPages(SplitRules rules, TraceData& data);
+  SplitPages(SplitRules rules, RecordingData& data);
   ~SplitPages();
   SplitPages(const SplitPages&) = delete;
   SplitPages& operator=(const SplitPages&) = delete;
 
-  // Returns a page (its position in TraceData::pages) after checking it. Any number of threads may
-  // call it at once.
+  // Returns a page (its position in RecordingData::pages) after checking it. Any number of threads
+  // may call it at once.
   Result<Page> page(std::uint32_t number) const;
-  // Same as Trace::later_calls() and Trace::exchanges_ends().
+  // Same as Recording::later_calls() and Recording::exchanges_ends().
   LaterCalls later_calls(std::span<const std::uint32_t> pages) const;
   bool exchanges_ends(std::uint32_t page) const;
 
@@ -77,7 +77,7 @@ class SplitPages {
   std::uint32_t page_at(const std::vector<std::uint32_t>& pages, std::uint64_t clock) const;
 
   const SplitRules rules_;
-  TraceData& data_;
+  RecordingData& data_;
   std::vector<Wanted> wanted_;
   std::vector<std::uint32_t> next_on_cpu_;  // by page; kNowhere: none
   std::unordered_map<std::uint32_t, PageInput> given_;

@@ -15,7 +15,7 @@ class EventFormat {
   EventFormat(const Analysis& analysis, const TimeFormat& time)
       : EventFormat(analysis.info(), analysis.tasks(), analysis.types(), time) {}
   // For use without an Analysis. All arguments must outlive this object.
-  EventFormat(const TraceInfo& info, const Tasks& tasks, const SpanTypes& types,
+  EventFormat(const RecordingInfo& info, const Tasks& tasks, const SpanTypes& types,
               const TimeFormat& time)
       : info_(info), tasks_(tasks), types_(types), names_(types.names()), time_(time) {}
 
@@ -47,7 +47,7 @@ class EventFormat {
   void json_stack(JsonWriter& json, const Field& field, const Event& event) const;
   bool names_event(const EventType& type) const;
 
-  const TraceInfo& info_;
+  const RecordingInfo& info_;
   const Tasks& tasks_;
   const SpanTypes& types_;
   const NumberNames& names_;

@@ -15,7 +15,7 @@ namespace {
 using IoRow = IoUse::Row;
 
 // Returns the device's name, "8:1" if the recording has none.
-std::string device_name(const TraceInfo& info, std::uint64_t device) {
+std::string device_name(const RecordingInfo& info, std::uint64_t device) {
   Field field;
   field.type = FieldType::named;
   field.names = "dev";

@@ -11,7 +11,7 @@ namespace fkt {
 struct IoReport {
   const IoUse& use;
   IoUse::Table table;
-  const TraceInfo& info;
+  const RecordingInfo& info;
   const Tasks& tasks;
   const TimeFormat& time;
   std::size_t top;  // rows

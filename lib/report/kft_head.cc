@@ -16,13 +16,13 @@
 namespace fkt {
 namespace {
 
-const InstrumentResult* instrument_at(const Trace& trace, std::uint32_t number) {
+const InstrumentResult* instrument_at(const Recording& trace, std::uint32_t number) {
   const auto& hits = trace.info().hits;
   return hits && number < hits->instruments.size() ? &hits->instruments[number] : nullptr;
 }
 
 // us since the machine's start.
-std::uint64_t since_boot(const TraceInfo& info, std::uint64_t clock) {
+std::uint64_t since_boot(const RecordingInfo& info, std::uint64_t clock) {
   const ClockPair& pair = info.clocks.start;
   const std::uint64_t ns = clock >= pair.clock
                                ? pair.mono_ns + ticks_to_ns(info.clocks, clock - pair.clock)
@@ -44,8 +44,8 @@ std::string moment_text(std::string_view instrument) {
   return "hit of " + std::string(place);
 }
 
-std::string end_line(const Trace& trace, const char* what, const std::optional<KftEnds::Hit>& hit,
-                     std::uint64_t otherwise) {
+std::string end_line(const Recording& trace, const char* what,
+                     const std::optional<KftEnds::Hit>& hit, std::uint64_t otherwise) {
   const InstrumentResult* const by = hit ? instrument_at(trace, hit->instrument) : nullptr;
   return fmt::format("{}{}" FKT_KFT_TEXT_BY "{}\n", what,
                      since_boot(trace.info(), hit ? hit->clock : otherwise),
@@ -79,7 +79,7 @@ std::string filter_lines(const HitResults& hits) {
 
 }  // namespace
 
-KftEnds find_kft_ends(const Trace& trace) {
+KftEnds find_kft_ends(const Recording& trace) {
   KftEnds ends;
   if (!trace.info().hits || !has_triggers(*trace.info().hits)) return ends;
   for (const Event& event : trace.events({})) {
@@ -92,7 +92,7 @@ KftEnds find_kft_ends(const Trace& trace) {
   return ends;
 }
 
-std::string kft_head(const Trace& trace, const KftEnds& ends) {
+std::string kft_head(const Recording& trace, const KftEnds& ends) {
   std::string text =
       fmt::format(FKT_KFT_TEXT_RUN "{}\n\n", trace.info().recording) +
       end_line(trace, FKT_KFT_TEXT_STARTED, ends.begin, recording_start(trace.info())) +

@@ -5,7 +5,7 @@
 
 namespace fkt {
 
-void write_page_table(TextWriter& out, const Trace& trace, const TimeFormat& time) {
+void write_page_table(TextWriter& out, const Recording& trace, const TimeFormat& time) {
   const std::uint64_t start = recording_start(trace.info());
   const auto since_start = [&](std::uint64_t clock) {
     time.put(out, clock > start ? clock - start : 0);

@@ -91,7 +91,7 @@ void ReportHead::parts() {
 }
 
 void ReportHead::head() {
-  const TraceInfo& info = a_.info();
+  const RecordingInfo& info = a_.info();
   label("Machine:");
   out_.escaped(info.machine.nodename);
   out_.put(", ");

@@ -61,7 +61,7 @@ class ReportJson {
 };
 
 void ReportJson::recording() {
-  const TraceInfo& info = a_.info();
+  const RecordingInfo& info = a_.info();
   json_.members("host", info.machine.nodename, "kernel", kernel_text(info.machine), "cpu_model",
                 info.machine.cpu_model, "command", info.command.command, "workload_pid",
                 info.command.workload_pid, "recorder_pid", info.command.recorder_pid, "filter",

@@ -16,7 +16,7 @@ namespace fkt {
 class StackCounts {
  public:
   // info must outlive the object.
-  explicit StackCounts(const TraceInfo& info) : info_(info) {}
+  explicit StackCounts(const RecordingInfo& info) : info_(info) {}
 
   // Adds the event if it is a stack; others are ignored. A user stack belongs to the stack of the
   // kernel before it, of its CPU and thread, or is one alone.
@@ -33,7 +33,7 @@ class StackCounts {
 
   void finish(const Pending& pending, const std::string& user);
 
-  const TraceInfo& info_;
+  const RecordingInfo& info_;
   std::map<std::uint32_t, Pending> pending_;  // by CPU
   std::map<std::string, std::uint64_t> counts_;
 };

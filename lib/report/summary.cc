@@ -13,7 +13,7 @@ namespace fkt {
 namespace {
 
 // Note for a file that is not all of its recording.
-std::string part_note(const TraceInfo& info) {
+std::string part_note(const RecordingInfo& info) {
   const std::string number = std::to_string(info.part->number);
   if (!info.part->snapshot) {
     return "file " + number + " of a recording (--rotate): what was before stands in those before";
@@ -102,7 +102,7 @@ Summary::Extent Builder::extent(std::uint64_t from, std::uint64_t to, bool in_se
 
 // Sets the extents of the recording, the file and the selection.
 void Builder::extents() {
-  const TraceInfo& info = a_.info();
+  const RecordingInfo& info = a_.info();
   const std::optional<Totals>& totals = info.totals;
   const std::uint64_t start = totals ? std::max(totals->start_clock, a_.start()) : a_.start();
   const bool slice = info.checkpoint.has_value();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/analyse/analysis.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 

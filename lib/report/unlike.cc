@@ -22,7 +22,7 @@ std::string only_in(const Names& one, const Names& other) {
   return list.empty() ? "-" : list;
 }
 
-Names layers(const TraceInfo& info) {
+Names layers(const RecordingInfo& info) {
   Names names;
   for (const Layer& layer : info.catalogue.layers()) {
     if ((info.command.mask >> layer.bit & 1) != 0) names.insert(layer.name);
@@ -31,7 +31,7 @@ Names layers(const TraceInfo& info) {
 }
 
 // The instruments that were asked for; those of layers are known by the layers' names.
-Names instruments(const TraceInfo& info) {
+Names instruments(const RecordingInfo& info) {
   Names names;
   if (!info.hits) return names;
   for (const InstrumentResult& one : info.hits->instruments) {
@@ -64,7 +64,7 @@ std::vector<Unlike> unlike(const CallSource& before, const CallSource& after) {
     compare("kind", kind(before), kind(after));
     return all;
   }
-  const TraceInfo &one = before.trace()->info(), &other = after.trace()->info();
+  const RecordingInfo &one = before.trace()->info(), &other = after.trace()->info();
   compare_sets("layers", layers(one), layers(other));
   compare_sets("instruments", instruments(one), instruments(other));
   compare("recorded of", of_whom(one.command), of_whom(other.command));

@@ -13,7 +13,7 @@ constexpr std::size_t kMostBytes = 96U << 20;  // limit for the lists of all dig
 
 }  // namespace
 
-DigestPool::DigestPool(const TraceData& data, const SharedTypeTable& types, Wanted wanted,
+DigestPool::DigestPool(const RecordingData& data, const SharedTypeTable& types, Wanted wanted,
                        bool histograms, bool states, unsigned threads)
     : data_(data),
       types_(types),

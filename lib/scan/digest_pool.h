@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/read/trace_data.h"
+#include "lib/read/recording_data.h"
 #include "lib/scan/digest.h"
 #include "lib/scan/tally.h"
 
@@ -27,13 +27,13 @@ class DigestPool {
                                                    std::uint64_t end_clock)>;
   // All arguments must outlive the pool. states: as for DigestRules. threads: with 1, no worker is
   // started and get() makes each digest.
-  DigestPool(const TraceData& data, const SharedTypeTable& types, Wanted wanted, bool histograms,
-             bool states, unsigned threads);
+  DigestPool(const RecordingData& data, const SharedTypeTable& types, Wanted wanted,
+             bool histograms, bool states, unsigned threads);
   ~DigestPool();
   DigestPool(const DigestPool&) = delete;
   DigestPool& operator=(const DigestPool&) = delete;
 
-  // Returns the digest of a page (its position in TraceData::pages), and makes it if no other
+  // Returns the digest of a page (its position in RecordingData::pages), and makes it if no other
   // thread has. Returns nullptr if the page is not digested. Valid until release().
   PageDigest* get(std::uint32_t page);
   // Releases the page's digest. A counted digest that get() has returned is added to the
@@ -58,7 +58,7 @@ class DigestPool {
   std::unique_ptr<Slot> new_slot();
   void limit(Slot& slot);
 
-  const TraceData& data_;
+  const RecordingData& data_;
   const SharedTypeTable& types_;
   const Wanted wanted_;
   const DigestRules rules_;

@@ -20,7 +20,7 @@ constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
 class BurstStream {
  public:
   // checkpoint: the state at which the scan begins; nullptr: it begins at the recording's start.
-  BurstStream(TraceData& data, DigestPool& pool, std::uint32_t cpu,
+  BurstStream(RecordingData& data, DigestPool& pool, std::uint32_t cpu,
               const std::vector<std::uint32_t>& pages, const Checkpoint* checkpoint,
               std::uint64_t to)
       : stream_(data, pages, checkpoint != nullptr ? checkpoint->from : 0, to,
@@ -157,7 +157,7 @@ class Progress {
 // Applies every event by itself: for selections that do not take bursts.
 class Scanner::Events {
  public:
-  Events(const Trace& trace, Analysis& analysis, const ScanOptions& options)
+  Events(const Recording& trace, Analysis& analysis, const ScanOptions& options)
       : analysis_(analysis),
         events_(trace.events({.from = {}, .to = end_of_scan(analysis, options), .cpu = {}})),
         next_(events_.begin()),
@@ -185,7 +185,7 @@ class Scanner::Events {
 // burst is applied event by event.
 class Scanner::Merge {
  public:
-  Merge(TraceData& data, Analysis& analysis, ScanOptions options)
+  Merge(RecordingData& data, Analysis& analysis, ScanOptions options)
       : data_(data),
         analysis_(analysis),
         applier_(analysis, options.activity != nullptr, options.bursts),
@@ -404,7 +404,7 @@ class Scanner::Merge {
     return any;
   }
 
-  TraceData& data_;
+  RecordingData& data_;
   Analysis& analysis_;
   BurstApplier applier_;
   const ScanOptions options_;
@@ -422,7 +422,7 @@ unsigned ScanOptions::default_threads() {
   return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
 }
 
-Scanner::Scanner(const Trace& trace, Analysis& analysis, ScanOptions options) {
+Scanner::Scanner(const Recording& trace, Analysis& analysis, ScanOptions options) {
   const bool ordinary =
       options.activity == nullptr || has_ordinary_switches(trace.info().catalogue);
   if (analysis.takes_many() && ordinary) {
@@ -440,7 +440,7 @@ void Scanner::finish() {
   if (merge_) merge_->finish();
 }
 
-void scan(const Trace& trace, Analysis& analysis, ScanOptions options) {
+void scan(const Recording& trace, Analysis& analysis, ScanOptions options) {
   Scanner scanner(trace, analysis, std::move(options));
   scanner.run(kForever);
   scanner.finish();

@@ -38,7 +38,7 @@ void mix(std::uint32_t& sum, const T& value) {
 }
 
 // Checksum of what the states depend on: position and time of every page, and the reader's version.
-std::uint32_t checksum(const Trace& trace) {
+std::uint32_t checksum(const Recording& trace) {
   std::uint32_t sum = crc32(as_bytes(kVersion));
   mix(sum, kFormat);
   mix(sum, trace.file().size());
@@ -85,7 +85,7 @@ Status replace(const fs::path& path, std::string_view bytes) {
 
 }  // namespace
 
-CheckpointCache::CheckpointCache(const Trace& trace, std::string folder, std::uint64_t apart)
+CheckpointCache::CheckpointCache(const Recording& trace, std::string folder, std::uint64_t apart)
     : folder_(std::move(folder)) {
   const Integrity& integrity = trace.integrity();
   const bool whole = integrity.missing_pages == 0 && integrity.damaged_pages == 0;
@@ -99,7 +99,7 @@ CheckpointCache::CheckpointCache(const Trace& trace, std::string folder, std::ui
 }
 
 // Chooses the moments: one after a fixed number of pages, counting the pages of all CPUs.
-void CheckpointCache::plan(const Trace& trace, std::uint64_t apart) {
+void CheckpointCache::plan(const Recording& trace, std::uint64_t apart) {
   std::vector<std::uint64_t> begins;
   for (const PageRef& page : trace.pages()) begins.push_back(page.first_clock);
   std::ranges::sort(begins);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "lib/format/checkpoint.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -29,7 +29,7 @@ class CheckpointCache {
   // moments for some recordings: slices; recordings with missing or damaged pages, whose state
   // depends on where reading begins; flight recordings and parts of
   // recordings, which are short and name tasks by a list made at their end.
-  CheckpointCache(const Trace& trace, std::string folder, std::uint64_t apart = kLeastApart);
+  CheckpointCache(const Recording& trace, std::string folder, std::uint64_t apart = kLeastApart);
 
   // The moments at which a state is worth storing (ticks, ascending).
   const std::vector<std::uint64_t>& moments() const { return moments_; }
@@ -45,7 +45,7 @@ class CheckpointCache {
   Status keep();
 
  private:
-  void plan(const Trace& trace, std::uint64_t apart);
+  void plan(const Recording& trace, std::uint64_t apart);
   void load();
   void thin_out();
 

@@ -11,7 +11,7 @@ namespace fkt {
 namespace {
 
 // Number of events in the pages that end before `clock` (ticks).
-std::uint64_t events_before(const Trace& trace, std::uint64_t clock) {
+std::uint64_t events_before(const Recording& trace, std::uint64_t clock) {
   std::uint64_t events = 0;
   for (const PageRef& page : trace.pages()) {
     if (page.end_clock < clock) events += page.events;
@@ -35,10 +35,11 @@ std::vector<std::uint64_t> stops(std::span<const std::uint64_t> moments, std::ui
 
 }  // namespace
 
-std::vector<Checkpoint> read_checkpoints(const Trace& trace, std::span<const std::uint64_t> moments,
+std::vector<Checkpoint> read_checkpoints(const Recording& trace,
+                                         std::span<const std::uint64_t> moments,
                                          CheckpointCache* cache,
                                          const std::function<bool(std::uint64_t)>& reading) {
-  TraceInfo info = trace.info();
+  RecordingInfo info = trace.info();
   std::uint64_t begin = 0, before = 0;
   if (cache != nullptr && !moments.empty()) {
     if (std::optional<Checkpoint> checkpoint = cache->before(moments.front())) {

@@ -41,7 +41,7 @@ struct CpuSlice {
 
 class SliceWriter {
  public:
-  SliceWriter(const Trace& trace, std::span<const Interval> stretches) : trace_(trace) {
+  SliceWriter(const Recording& trace, std::span<const Interval> stretches) : trace_(trace) {
     for (const Interval& stretch : stretches) stretches_.push_back({stretch, {}});
   }
 
@@ -109,7 +109,7 @@ class SliceWriter {
   void find_damage();
   Status write_pages(int fd, std::uint64_t offset, const std::string& name) const;
 
-  const Trace& trace_;
+  const Recording& trace_;
   std::vector<Stretch> stretches_;    // ascending and apart
   std::vector<std::uint32_t> pages_;  // positions in the trace's pages, in file order
   SliceSummary summary_;
@@ -118,7 +118,7 @@ class SliceWriter {
 // Returns, if the recording is itself a slice, the checkpoint of the stretch that contains this
 // moment.
 const Checkpoint* SliceWriter::source_checkpoint(std::uint64_t clock) const {
-  const TraceInfo& info = trace_.info();
+  const RecordingInfo& info = trace_.info();
   const Checkpoint* checkpoint = nullptr;
   for (std::size_t i = 0; i < info.stretches() && info.stretch(i).from <= clock; i++) {
     checkpoint = &info.stretch(i);
@@ -444,8 +444,8 @@ Result<Sections> SliceWriter::make_tail() {
 
 }  // namespace
 
-std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wanted) {
-  const TraceInfo& info = trace.info();
+std::vector<Interval> stretches_in(const Recording& trace, std::vector<Interval> wanted) {
+  const RecordingInfo& info = trace.info();
   std::vector<Interval> all;
   for (std::size_t i = 0; i < info.stretches(); i++) {
     all.push_back({info.stretch(i).from, info.stretch(i).to});
@@ -473,8 +473,8 @@ std::vector<Interval> stretches_in(const Trace& trace, std::vector<Interval> wan
   return found;
 }
 
-Result<SliceSummary> write_slice(const Trace& trace, std::span<const Interval> stretches, int fd,
-                                 const std::string& name, const SliceOptions& options) {
+Result<SliceSummary> write_slice(const Recording& trace, std::span<const Interval> stretches,
+                                 int fd, const std::string& name, const SliceOptions& options) {
   return SliceWriter(trace, stretches).run(fd, name, options);
 }
 

@@ -5,11 +5,11 @@
 
 #include "lib/analyse/tasks.h"
 #include "lib/format/clocks.h"
-#include "lib/read/trace_data.h"
+#include "lib/read/recording_data.h"
 
 namespace fkt {
 
-BurstMerge::BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64_t longest,
+BurstMerge::BurstMerge(const Recording& trace, const Meanings& meanings, std::uint64_t longest,
                        const PageTaker& taker)
     : data_(trace.data()),
       quiet_(data_.info.catalogue, meanings),

@@ -19,7 +19,7 @@
 #include "lib/base/merge_heap.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/pages_ahead.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/timeline/quiet_runs.h"
 
 namespace fkt {
@@ -28,12 +28,12 @@ class BurstMerge {
  public:
   // Merges all events of `trace`, which must outlive this object and must not be a slice. longest:
   // duration of the longest burst (ticks). taker: as ReadRange::page_read.
-  BurstMerge(const Trace& trace, const Meanings& meanings, std::uint64_t longest,
+  BurstMerge(const Recording& trace, const Meanings& meanings, std::uint64_t longest,
              const PageTaker& taker);
 
   // Returns whether this class can read the recording: it must have ordinary switches, from which
   // RunningTasks finds the threads of the CPUs, and no checkpoint.
-  static bool can_read(const TraceInfo& info) {
+  static bool can_read(const RecordingInfo& info) {
     return !info.checkpoint && has_ordinary_switches(info.catalogue);
   }
 
@@ -90,7 +90,7 @@ class BurstMerge {
   void take_apart_disturbed();
   void rebuild();
 
-  TraceData& data_;
+  RecordingData& data_;
   const QuietWords quiet_;
   const std::uint64_t longest_;
   QuietRunsByPage quiet_runs_;

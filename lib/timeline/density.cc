@@ -64,7 +64,7 @@ DensityCells density_from_index(std::span<const PageRef> pages, const TimeScale&
   return cells;
 }
 
-Density::Density(const Trace& trace)
+Density::Density(const Recording& trace)
     : trace_(trace),
       cpus_(cpus_of(trace.pages())),
       slot_(1 << FKT_ID_BITS),

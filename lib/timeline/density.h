@@ -19,7 +19,7 @@
 
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/time_scale.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 namespace fkt {
 
@@ -37,7 +37,7 @@ struct DensityCells {
 };
 
 // Computes the cells from the index alone, without reading pages: each page's events are spread
-// evenly over its time, with all layers in one sum. pages: Trace::pages(), or a copy of them.
+// evenly over its time, with all layers in one sum. pages: Recording::pages(), or a copy of them.
 DensityCells density_from_index(std::span<const PageRef> pages, const TimeScale& scale);
 
 // Called with the cells of one CPU: its position among the CPUs that have pages, its number, and
@@ -57,9 +57,9 @@ class Density {
   static constexpr std::uint64_t kMostDecoded = 4 << 20;  // words decoded for one picture
 
   // Reads nothing; `trace` must outlive this object.
-  explicit Density(const Trace& trace);
+  explicit Density(const Recording& trace);
   // Reads all pages with `threads` threads, as finish() does.
-  Density(const Trace& trace, unsigned threads, PassControl& control) : Density(trace) {
+  Density(const Recording& trace, unsigned threads, PassControl& control) : Density(trace) {
     finish(threads, control);
   }
 
@@ -134,7 +134,7 @@ class Density {
   void spread_piece(const Count* counts, std::uint64_t from, std::uint64_t to,
                     Picture& picture) const;
 
-  const Trace& trace_;
+  const Recording& trace_;
   std::vector<std::uint32_t> cpus_;
   std::vector<std::vector<std::uint32_t>> pages_of_;  // by CPU: positions of its pages
   std::vector<unsigned> layers_;

@@ -6,7 +6,7 @@
 namespace fkt {
 
 void EarlyStats::read(PassControl& control) {
-  const Trace& trace = timeline_.trace();
+  const Recording& trace = timeline_.trace();
   Selection window;
   window.from = from_;
   window.to = to_;

@@ -20,7 +20,7 @@ class EarlyStats {
   explicit EarlyStats(const Timeline& timeline)
       : timeline_(timeline), from_(timeline.begin()), to_(timeline.end()) {}
 
-  // Reads the recording; call it once, and not while anything else reads Trace::events(). When
+  // Reads the recording; call it once, and not while anything else reads Recording::events(). When
   // control.stop is set, the statistics are incomplete.
   void read(PassControl& control);
 

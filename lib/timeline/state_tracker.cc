@@ -55,7 +55,7 @@ Slice async_slice(const AsyncSpan& span, std::uint64_t to, bool ended) {
 
 }  // namespace
 
-StateTracker::StateTracker(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
+StateTracker::StateTracker(const RecordingInfo& info, const Meanings& meanings, SpanTypes& types)
     : meanings_(&meanings),
       types_(&types),
       tasks_(info),

@@ -29,7 +29,7 @@ class StateTracker {
  public:
   // Copies share `info`, `meanings` and `types`, which must outlive all of them. A slice is
   // followed from the state at its checkpoint.
-  StateTracker(const TraceInfo& info, const Meanings& meanings, SpanTypes& types);
+  StateTracker(const RecordingInfo& info, const Meanings& meanings, SpanTypes& types);
 
   // Applies the next event and reports the slices that end with it; `observer` may be nullptr.
   void apply(const Event& event, StateObserver* observer);

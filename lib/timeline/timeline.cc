@@ -20,13 +20,13 @@ constexpr std::uint64_t kLeastBetween =
 
 }  // namespace
 
-Timeline::Timeline(const Trace& trace)
+Timeline::Timeline(const Recording& trace)
     : trace_(trace),
       types_(trace.info()),
       meanings_(trace.info().catalogue, types_.kinds()),
       copy_every_(kLeastBetween),
       end_(trace.info(), meanings_, types_) {
-  const TraceInfo& info = trace.info();
+  const RecordingInfo& info = trace.info();
   begin_ = info.oldest != 0 ? info.oldest : recording_start(info);
   finish_ = recording_end(trace);
   for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
@@ -50,7 +50,7 @@ Timeline::Timeline(const Trace& trace)
 }
 
 Interval Timeline::stretch(std::size_t n) const {
-  const TraceInfo& info = trace_.info();
+  const RecordingInfo& info = trace_.info();
   if (!info.checkpoint) return {0, std::numeric_limits<std::uint64_t>::max()};
   return {info.stretch(n).from, info.stretch(n).to};
 }
@@ -80,7 +80,7 @@ void Timeline::end_stretch(std::uint64_t end, bool last, StateObserver* whole) {
 }
 
 void Timeline::next_stretch(StateObserver* whole) {
-  const TraceInfo& info = trace_.info();
+  const RecordingInfo& info = trace_.info();
   end_stretch(info.stretch(stretch_).to, false, whole);
   end_.restart(info.stretch(++stretch_));
   last_events_.restore(info.stretch(stretch_));

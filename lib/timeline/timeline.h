@@ -15,7 +15,7 @@
 #include "lib/analyse/cpu_accounting.h"
 #include "lib/analyse/file_names.h"
 #include "lib/format/clocks.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/timeline/density.h"
 #include "lib/timeline/state_tracker.h"
 
@@ -45,7 +45,7 @@ class Timeline {
   static constexpr std::size_t kCopies = 4096;
 
   // Reads nothing before read(); `trace` must outlive this.
-  explicit Timeline(const Trace& trace);
+  explicit Timeline(const Recording& trace);
 
   // Makes the pass; call it once. `whole` receives everything on the way, unless nullptr; `taker`
   // the pages, from other threads too (ReadRange::page_read).
@@ -59,7 +59,7 @@ class Timeline {
               const Unwanted& unwanted = {}) const;
   // How much later than others a slice may come in read(), see StateObserver (ticks).
   std::uint64_t longest_burst() const { return longest_burst_; }
-  const Trace& trace() const { return trace_; }
+  const Recording& trace() const { return trace_; }
   const SpanTypes& types() const { return types_; }
   // The tasks of the whole recording, under the indexes used in slices; valid after read().
   const Tasks& tasks() const { return end_.tasks(); }
@@ -92,7 +92,7 @@ class Timeline {
   Interval stretch(std::size_t n) const;
   const Copy& copy_before(std::uint64_t clock) const;
 
-  const Trace& trace_;
+  const Recording& trace_;
   mutable SpanTypes types_;  // grows only in read()
   Meanings meanings_;
   std::uint64_t begin_ = 0;
@@ -109,7 +109,7 @@ class Timeline {
   std::size_t copy_bytes_ = 0, cut_bytes_ = 0, cuts_ = 0;  // cut: of the copies with Copy::cut
   std::uint64_t copy_every_;                               // events between copies
   StateTracker end_;
-  // Protects the use of Trace::events(), which is for one thread at a time.
+  // Protects the use of Recording::events(), which is for one thread at a time.
   mutable FairMutex reading_;
 };
 

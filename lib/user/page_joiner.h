@@ -15,7 +15,7 @@
 #include "lib/base/result.h"
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_source.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/user/page_writer.h"
 
 namespace fkt {

@@ -111,7 +111,7 @@ stream { id = 0; event.header := struct event_header_large;
 }
 
 int convert(const std::string& file, const std::filesystem::path& directory) {
-  const fkt::Result<fkt::Trace> trace = fkt::Trace::open(file);
+  const fkt::Result<fkt::Recording> trace = fkt::Recording::open(file);
   if (!trace) {
     std::fprintf(stderr, "fkt_to_ctf: %s\n", trace.error().message.c_str());
     return 1;

@@ -11,18 +11,18 @@
 #include <fstream>
 #include <iostream>
 
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace {
 
 using namespace fkt;
-using test::TraceBuilder;
+using test::RecordingBuilder;
 
 constexpr std::uint32_t kDisk = 14, kTimer = 0xec;
 constexpr std::uint32_t kReader = 42, kWriter = 43;
 
 // One turn of a CPU's task: calls, one of them asleep until the disk's interrupt. 12 events.
-std::uint64_t turn(TraceBuilder& b, std::uint32_t cpu, std::uint32_t tid, std::uint64_t at,
+std::uint64_t turn(RecordingBuilder& b, std::uint32_t cpu, std::uint32_t tid, std::uint64_t at,
                    std::uint64_t number) {
   const std::uint64_t slow = number % 97 == 0 ? 40'000 : 300 + number % 13 * 40;
   b.event(cpu, at + 100, FKT_E_SYS_ENTRY, 39);
@@ -52,7 +52,7 @@ constexpr const char* kRequests =
     "async\ttracepoint\t3\t3\tbegin\trequest\trq\tdev\n"
     "async\ttracepoint\t4\t4\tend\trequest\trq\tdev\n";
 
-std::uint64_t slowest_call(TraceBuilder& b, std::uint64_t at) {
+std::uint64_t slowest_call(RecordingBuilder& b, std::uint64_t at) {
   std::array<std::uint64_t, 4> name{kVda, 15};
   std::memcpy(name.data() + 2, "/backup.img", 11);
   b.event(0, at + 100, FKT_E_SYS_ENTRY, 74);
@@ -77,14 +77,14 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_recording EVENTS FILE\n";
     return 2;
   }
-  TraceBuilder b(16384);
+  RecordingBuilder b(16384);
   b.section(FKT_SEC_TASKS,
             "1\t1\t0\tinit\n42\t42\t1\treader\n43\t42\t1\twriter\n"
             "45\t45\t2\tkworker/0:1\n46\t46\t2\tjbd2/vda-8\n");
   b.section(FKT_SEC_SYSCALLS, "64\t0\tread\n64\t1\twrite\n64\t39\tgetpid\n64\t74\tfsync\n");
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + kRequests);
   b.pid(0, kReader).pid(1, kWriter);
-  std::uint64_t at[2] = {TraceBuilder::kStart, TraceBuilder::kStart};
+  std::uint64_t at[2] = {RecordingBuilder::kStart, RecordingBuilder::kStart};
   const std::uint64_t turns = static_cast<std::uint64_t>(wanted) / 24;
   for (std::uint64_t i = 0; i < turns; i++) {
     for (const std::uint32_t cpu : {0U, 1U}) {

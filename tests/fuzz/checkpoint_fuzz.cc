@@ -15,7 +15,8 @@ constexpr std::string_view kFurther = "further\n";
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(fkt::test::find_recording()));
+  static const fkt::Recording trace =
+      std::move(*fkt::Recording::from_bytes(fkt::test::find_recording()));
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::size_t end = std::min(text.find(kFurther), text.size());
   fkt::Result<fkt::Checkpoint> checkpoint = fkt::Checkpoint::parse(text.substr(0, end));
@@ -23,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     assert(!checkpoint.error().message.empty());
     return 0;
   }
-  fkt::TraceInfo info = trace.info();
+  fkt::RecordingInfo info = trace.info();
   info.checkpoint = std::move(*checkpoint);
   if (end < text.size()) {
     fkt::Result<fkt::Checkpoint> further =

@@ -10,7 +10,8 @@
 #include "tests/golden/recordings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(fkt::test::find_recording()));
+  static const fkt::Recording trace =
+      std::move(*fkt::Recording::from_bytes(fkt::test::find_recording()));
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto filter = fkt::make_filter(trace, text, {});
   if (!filter) {

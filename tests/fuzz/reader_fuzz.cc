@@ -6,7 +6,7 @@
 #include "lib/format/clocks.h"
 #include "lib/read/clock_events.h"
 #include "lib/read/event_merge.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "tests/fuzz/signed_mutator.h"
 
 namespace {
@@ -17,7 +17,7 @@ void keep(std::uint64_t value) {
 }
 
 // What every tool does with an event: all its fields, by the file's catalogue.
-void read_fields(const fkt::TraceInfo& info, const fkt::Event& event) {
+void read_fields(const fkt::RecordingInfo& info, const fkt::Event& event) {
   const fkt::EventType* type = info.catalogue.find(event.id);
   if (!type) return;
   for (const fkt::Field& field : type->fields) {
@@ -35,7 +35,7 @@ void expect(bool condition) {
 }
 
 // Walks a selection; returns the number of events. Time must not go back, whatever the file says.
-std::uint64_t walk(const fkt::Trace& trace, const fkt::ReadRange& range) {
+std::uint64_t walk(const fkt::Recording& trace, const fkt::ReadRange& range) {
   std::uint64_t last = 0, events = 0;
   for (const fkt::Event& event : trace.events(range)) {
     expect(event.clock >= last);
@@ -54,8 +54,8 @@ std::uint64_t walk(const fkt::Trace& trace, const fkt::ReadRange& range) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const fkt::Result<fkt::Trace> trace =
-      fkt::Trace::from_bytes(std::as_bytes(std::span(data, size)));
+  const fkt::Result<fkt::Recording> trace =
+      fkt::Recording::from_bytes(std::as_bytes(std::span(data, size)));
   if (!trace) {
     keep(trace.error().message.size());
     return 0;

@@ -10,7 +10,7 @@
 
 namespace {
 
-fkt::Selection selection_of(const fkt::Trace& trace, unsigned choice) {
+fkt::Selection selection_of(const fkt::Recording& trace, unsigned choice) {
   fkt::Selection selection;
   if (trace.pages().empty()) return selection;
   const fkt::PageRef& middle = trace.pages()[trace.pages().size() / 2];
@@ -21,7 +21,7 @@ fkt::Selection selection_of(const fkt::Trace& trace, unsigned choice) {
 }
 
 std::string by_events(std::span<const std::byte> bytes, unsigned choice) {
-  const fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(bytes);
+  const fkt::Result<fkt::Recording> trace = fkt::Recording::from_bytes(bytes);
   if (!trace) return {};
   fkt::Analysis analysis(trace->info(), selection_of(*trace, choice));
   analysis.keep_histograms();
@@ -34,7 +34,7 @@ std::string by_events(std::span<const std::byte> bytes, unsigned choice) {
 }
 
 std::string by_scan(std::span<const std::byte> bytes, unsigned choice) {
-  const fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(bytes);
+  const fkt::Result<fkt::Recording> trace = fkt::Recording::from_bytes(bytes);
   if (!trace) return {};
   fkt::Analysis analysis(trace->info(), selection_of(*trace, choice));
   analysis.keep_histograms();

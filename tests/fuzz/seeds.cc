@@ -15,15 +15,15 @@
 #include "tests/unit/busy_recording.h"
 #include "tests/unit/call_recording.h"
 
-using fkt::test::TraceBuilder;
+using fkt::test::RecordingBuilder;
 
 namespace {
 
-constexpr std::uint64_t kStart = TraceBuilder::kStart;
+constexpr std::uint64_t kStart = RecordingBuilder::kStart;
 
 // A bit of everything: two CPUs, pids, a pause, a gap, strings, several pages.
-TraceBuilder sample(bool with_catalogue) {
-  TraceBuilder b;
+RecordingBuilder sample(bool with_catalogue) {
+  RecordingBuilder b;
   // Without one the reader takes its own, and the fuzzer has fewer bytes to waste time on.
   if (!with_catalogue) b.section(FKT_SEC_CATALOGUE, "");
   b.section(FKT_SEC_SYMBOLS, "ffffffff81000000\tT\t_text\nffffffffc0000000\tt\tprobe\tfkt\n");
@@ -39,11 +39,11 @@ TraceBuilder sample(bool with_catalogue) {
 
 // A recording with the state at its cut, and that state alone.
 bool write_slice(const std::string& path) {
-  const fkt::Trace trace = std::move(*fkt::Trace::from_bytes(sample(false).finish()));
+  const fkt::Recording trace = std::move(*fkt::Recording::from_bytes(sample(false).finish()));
   const fkt::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666));
   const fkt::Interval stretches[] = {{kStart + 4, kStart + 12}, {kStart + 20, kStart + 35}};
   if (!file || !fkt::write_slice(trace, stretches, file.get(), path, {})) return false;
-  const fkt::Result<fkt::Trace> slice = fkt::Trace::open(path);
+  const fkt::Result<fkt::Recording> slice = fkt::Recording::open(path);
   if (!slice || slice->info().stretches() != 2) return false;
   std::ofstream(path + "-cut") << slice->info().checkpoint->to_lines();
   std::ofstream(path + "-cuts") << slice->info().stretch(0).to_lines() << "further\n"
@@ -212,15 +212,15 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string folder = std::string(argv[1]) + '/';
-  using Tail = TraceBuilder::Tail;
+  using Tail = RecordingBuilder::Tail;
   sample(true).write(folder + "finished.fkt");
   sample(false).write(folder + "no-catalogue.fkt");
   sample(false).write(folder + "unfinished.fkt", Tail::none);
   sample(false).write(folder + "stream.fkt", Tail::stream);
   sample(false).in_groups(2).write(folder + "groups.fkt");
   sample(false).in_groups(1).write(folder + "groups-stream.fkt", Tail::stream);
-  TraceBuilder().section(FKT_SEC_CATALOGUE, "").write(folder + "empty.fkt");
-  TraceBuilder big(16384);
+  RecordingBuilder().section(FKT_SEC_CATALOGUE, "").write(folder + "empty.fkt");
+  RecordingBuilder big(16384);
   big.section(FKT_SEC_CATALOGUE, "").event(7, kStart, FKT_E_NMI);
   big.write(folder + "large-page.fkt");
   fkt::test::BusyRecording(1, 2, 150).builder().write(folder + "busy.fkt");

@@ -23,7 +23,7 @@ namespace {
 using namespace fkt::cli;
 
 struct Served {
-  Model model{std::move(*fkt::Trace::from_bytes(fkt::test::find_recording())), "find.fkt"};
+  Model model{std::move(*fkt::Recording::from_bytes(fkt::test::find_recording())), "find.fkt"};
   ExtractCommand extract_command{"find.fkt", "", 1e9};  // nothing is run
   Api api{model, extract_command};
   Server server{api, "<!doctype html>", "t"};

@@ -10,7 +10,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/parse.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace {
 
@@ -74,13 +74,15 @@ class Converter {
   std::uint32_t id_of(std::string_view function);
   void function(const Line& line, std::uint64_t clock);
   void other(const Line& line, std::uint64_t clock);
-  std::uint64_t ticks(std::uint64_t ns) const { return ns - first_ + test::TraceBuilder::kStart; }
+  std::uint64_t ticks(std::uint64_t ns) const {
+    return ns - first_ + test::RecordingBuilder::kStart;
+  }
 
   std::vector<Line> lines_;
   std::vector<std::uint64_t> times_;  // for each line, time of its event in ns
   std::uint64_t first_ = ~std::uint64_t{0};
   std::map<std::string_view, std::uint32_t> ids_;
-  test::TraceBuilder out_;
+  test::RecordingBuilder out_;
 };
 
 Converter::Converter(std::string_view text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Generates the golden .fkt files word by word. tests/unit/cli/golden_test.cc checks that the files are
-// equal to these, and that the output of fkt_print is equal to the text files beside them.
+// Generates the golden .fkt files word by word. tests/unit/cli/golden_test.cc checks that the files
+// are equal to these, and that the output of fkt_print is equal to the text files beside them.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ namespace fkt::test {
 // interrupt wakes it. Also a fork, an exec, an exit, a thread, a 32-bit call and faults.
 // group_pages: pages per compressed group; 0: not compressed.
 inline Bytes find_recording(std::size_t group_pages = 0) {
-  constexpr std::uint64_t T = TraceBuilder::kStart;
-  TraceBuilder b;
+  constexpr std::uint64_t T = RecordingBuilder::kStart;
+  RecordingBuilder b;
   b.in_groups(group_pages);
   b.section(FKT_SEC_TASKS,
             "1\t1\t0\tinit\n2\t2\t0\tkthreadd\n9\t9\t2\tfkt_drain/0\n10\t10\t1\tfkt_record\n"
@@ -77,15 +77,15 @@ inline Bytes find_recording(std::size_t group_pages = 0) {
   b.event(0, T + 128000, FKT_E_SYS_ENTRY, 231);
   b.event(0, T + 128100, FKT_E_EXIT, 11, {pair(42, 42)});
   b.event(0, T + 128300, FKT_E_SWITCH_Z, 10);
-  b.event(0, T + 128800, FKT_E_CLOCK, 0, {129000, 129000, TraceBuilder::kStartReal + 129000});
+  b.event(0, T + 128800, FKT_E_CLOCK, 0, {129000, 129000, RecordingBuilder::kStartReal + 129000});
   b.event(0, T + 129000, FKT_E_SYS_EXIT, 0);
   return b.finish();
 }
 
 // A defective recording: lost events, a missing page, a damaged page, no tail.
 inline Bytes broken_recording() {
-  constexpr std::uint64_t T = TraceBuilder::kStart;
-  TraceBuilder b;
+  constexpr std::uint64_t T = RecordingBuilder::kStart;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 1000, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 1500, FKT_E_SYS_EXIT, 10);
@@ -103,11 +103,12 @@ inline Bytes broken_recording() {
   b.event(1, T + 5000, FKT_E_VECTOR_ENTRY, 0xec);
   b.close_page(1);
   b.event(1, T + 8000, FKT_E_NMI);
-  Bytes file = b.finish(TraceBuilder::Tail::none);
+  Bytes file = b.finish(RecordingBuilder::Tail::none);
   // Damages the header of CPU 1's second page, so that its checksum is wrong.
   for (std::uint64_t page = b.pages_offset(); page < file.size(); page += 4096) {
-    auto header = TraceBuilder::get<fkt_page_header>(file, page);
-    if (header.cpu == 1 && header.seq == 1) TraceBuilder::put(file, page + 48, std::uint64_t{1});
+    auto header = RecordingBuilder::get<fkt_page_header>(file, page);
+    if (header.cpu == 1 && header.seq == 1)
+      RecordingBuilder::put(file, page + 48, std::uint64_t{1});
   }
   return file;
 }
@@ -127,9 +128,9 @@ inline Bytes broken_group_recording() {
 // asleep and on another CPU afterwards, preempted by a thread of its own; a function that never
 // ends.
 inline Bytes functions_recording() {
-  constexpr std::uint64_t T = TraceBuilder::kStart;
+  constexpr std::uint64_t T = RecordingBuilder::kStart;
   constexpr std::uint32_t kWork = 8192, kOne = 8193, kSave = 8194, kRest = 8195, kEndless = 8196;
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_COMMAND,
             R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":8589935617,)"
             R"("args":false,"filter":"none","filter_pid":0})");

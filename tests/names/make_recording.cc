@@ -15,13 +15,13 @@
 
 #include "lib/base/text_writer.h"
 #include "lib/format/json.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace {
 
 using namespace fkt;
 using nlohmann::json;
-using test::TraceBuilder;
+using test::RecordingBuilder;
 
 constexpr std::uint32_t kFirstTask = 100, kFirstCall = 200, kFirstIrq = 20;
 constexpr std::uint64_t kFirstSymbol = 0xffffffff81000000, kSymbolBytes = 0x1000;
@@ -217,8 +217,8 @@ class Maker {
   }
 
   std::vector<std::string> names_;
-  TraceBuilder builder_;
-  std::uint64_t clock_ = TraceBuilder::kStart;
+  RecordingBuilder builder_;
+  std::uint64_t clock_ = RecordingBuilder::kStart;
   std::uint32_t cpu_ = 0;
 };
 

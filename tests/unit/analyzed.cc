@@ -8,8 +8,8 @@
 
 namespace fkt::test {
 
-Trace opened(const Bytes& file) {
-  Result<Trace> trace = Trace::from_bytes(file);
+Recording opened(const Bytes& file) {
+  Result<Recording> trace = Recording::from_bytes(file);
   if (!trace) throw std::runtime_error(trace.error().message);
   return std::move(*trace);
 }
@@ -32,7 +32,7 @@ Analyzed::Analyzed(const Bytes& file, const Selection& selection, TimeUnit unit)
   json_dump_ = json.view();
 }
 
-Analyzed::Analyzed(TraceBuilder& builder, const Selection& selection)
+Analyzed::Analyzed(RecordingBuilder& builder, const Selection& selection)
     : Analyzed(builder.finish(), selection) {}
 
 std::string Analyzed::report() const {

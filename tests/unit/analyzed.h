@@ -6,21 +6,21 @@
 
 #include "lib/analyse/analysis.h"
 #include "lib/read/event_merge.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/report/report_json.h"
 #include "lib/report/summary.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace fkt::test {
 
 // Returns the file's recording; throws if it cannot be opened.
-Trace opened(const Bytes& file);
+Recording opened(const Bytes& file);
 
 class Analyzed {
  public:
   explicit Analyzed(const Bytes& file, const Selection& selection = {},
                     TimeUnit unit = TimeUnit::cycles);
-  explicit Analyzed(TraceBuilder& builder, const Selection& selection = {});
+  explicit Analyzed(RecordingBuilder& builder, const Selection& selection = {});
   std::string report() const;
   const std::string& dump() const { return dump_; }
   const std::string& json_dump() const { return json_dump_; }
@@ -37,7 +37,7 @@ class Analyzed {
   CpuStateTimes cpu(std::uint32_t number) const { return analysis_.cpu_accounting().cpu(number); }
 
  private:
-  Trace trace_;
+  Recording trace_;
   TimeFormat time_;
   Analysis analysis_;
   std::string dump_, json_dump_;

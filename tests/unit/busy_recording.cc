@@ -5,7 +5,7 @@ namespace fkt::test {
 
 BusyRecording::BusyRecording(unsigned seed, unsigned cpus, unsigned turns)
     : random_(seed), user_(seed % 2 != 0), cpus_(cpus) {
-  clocks_.assign(cpus, TraceBuilder::kStart + 10);
+  clocks_.assign(cpus, RecordingBuilder::kStart + 10);
   running_.resize(cpus);
   for (unsigned cpu = 0; cpu < cpus; cpu++) running_[cpu] = 100 + cpu;
   builder_.section(FKT_SEC_CATALOGUE, catalogue());

@@ -20,7 +20,7 @@ class BusyRecording {
   // word of its own; and functions of user programs.
   static std::string catalogue();
   Bytes finish() { return builder_.finish(); }
-  TraceBuilder& builder() { return builder_; }
+  RecordingBuilder& builder() { return builder_; }
   std::uint64_t end() const { return *std::ranges::max_element(clocks_); }
 
  private:
@@ -41,7 +41,7 @@ class BusyRecording {
   void migrate(unsigned cpu);
 
   std::mt19937 random_;
-  TraceBuilder builder_;
+  RecordingBuilder builder_;
   bool user_;  // with functions of user programs
   unsigned cpus_;
   std::vector<std::uint64_t> clocks_;

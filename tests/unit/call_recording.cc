@@ -16,7 +16,7 @@ CallRecording::CallRecording(unsigned seed, unsigned cpus, unsigned steps, Kind 
     task.tid = tid;
     task.kernel = tid == 45;
     for (unsigned i = before ? below(4) : 0; i > 0; i--) {
-      task.stack.push_back({below(kFunctions), TraceBuilder::kStart - 100 * i, 0});
+      task.stack.push_back({below(kFunctions), RecordingBuilder::kStart - 100 * i, 0});
     }
     task.in_call = !task.stack.empty();
   }
@@ -28,7 +28,7 @@ CallRecording::CallRecording(unsigned seed, unsigned cpus, unsigned steps, Kind 
   for (unsigned i = 0; i < steps; i++) step(cpus_[below(static_cast<unsigned>(cpus_.size()))]);
 }
 
-Bytes CallRecording::finish(TraceBuilder::Tail tail) {
+Bytes CallRecording::finish(RecordingBuilder::Tail tail) {
   if (kind_ == Kind::gaps) losses_.end(now_ + 1);
   return builder_.finish(tail);
 }

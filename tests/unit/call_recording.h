@@ -36,7 +36,7 @@ class CallRecording {
   CallRecording(unsigned seed, unsigned cpus, unsigned steps, Kind kind = Kind::whole,
                 bool before = true);
 
-  Bytes finish(TraceBuilder::Tail tail = TraceBuilder::Tail::finished);
+  Bytes finish(RecordingBuilder::Tail tail = RecordingBuilder::Tail::finished);
   std::uint64_t end() const { return now_; }
   // Of the calls whose events were written.
   const std::multiset<Call>& calls() const { return calls_; }
@@ -77,10 +77,10 @@ class CallRecording {
   void change(Cpu& cpu);
 
   std::mt19937 random_;
-  TraceBuilder builder_;
+  RecordingBuilder builder_;
   Losses losses_;
   Kind kind_;
-  std::uint64_t now_ = TraceBuilder::kStart + 1000;
+  std::uint64_t now_ = RecordingBuilder::kStart + 1000;
   std::vector<Cpu> cpus_;
   std::vector<Task> tasks_;
   std::multiset<Call> calls_;

@@ -6,7 +6,7 @@
 
 namespace fkt::test {
 
-std::string everything_said(const Trace& trace, const Analysis& analysis) {
+std::string everything_said(const Recording& trace, const Analysis& analysis) {
   const TimeFormat time(TimeUnit::cycles, trace.info().clocks.ticks_per_second());
   const Summary summary = summarize(analysis, trace.integrity(), false);
   TextWriter out;

@@ -9,6 +9,6 @@
 namespace fkt::test {
 
 // Returns report, counts, JSON, profile and notes as one text.
-std::string everything_said(const Trace& trace, const Analysis& analysis);
+std::string everything_said(const Recording& trace, const Analysis& analysis);
 
 }  // namespace fkt::test

@@ -5,7 +5,7 @@
 
 namespace fkt::test {
 
-Losses::Losses(TraceBuilder& builder, unsigned seed, unsigned rare)
+Losses::Losses(RecordingBuilder& builder, unsigned seed, unsigned rare)
     : builder_(builder), random_(seed), rare_(rare) {}
 
 bool Losses::hits(unsigned cpu, std::uint64_t clock, std::uint32_t id, std::uint32_t arg) {
@@ -49,7 +49,7 @@ std::string RandomRecording::catalogue() {
          "event\t103\tkfree\t0\tend:kfree\t0\t\n";
 }
 
-Bytes RandomRecording::finish(TraceBuilder::Tail tail) {
+Bytes RandomRecording::finish(RecordingBuilder::Tail tail) {
   if (drops()) losses_.end(clock_ + 1);
   return builder_.finish(tail);
 }

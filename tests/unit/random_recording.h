@@ -15,7 +15,7 @@ namespace fkt::test {
 // free page.
 class Losses {
  public:
-  Losses(TraceBuilder& builder, unsigned seed, unsigned rare = 150);
+  Losses(RecordingBuilder& builder, unsigned seed, unsigned rare = 150);
 
   // Returns true if this event is lost. Otherwise writes the loss of preceding events first, if
   // any.
@@ -35,7 +35,7 @@ class Losses {
   }
   void tell(unsigned cpu, std::uint64_t clock, Loss& loss);
 
-  TraceBuilder& builder_;
+  RecordingBuilder& builder_;
   std::mt19937 random_;
   unsigned rare_;
   std::map<unsigned, Loss> losses_;
@@ -51,8 +51,8 @@ class RandomRecording {
   RandomRecording(unsigned seed, unsigned cpus, unsigned events, Kind kind = Kind::all);
   // The built-in catalogue and two functions.
   static std::string catalogue();
-  TraceBuilder& builder() { return builder_; }
-  Bytes finish(TraceBuilder::Tail tail = TraceBuilder::Tail::finished);
+  RecordingBuilder& builder() { return builder_; }
+  Bytes finish(RecordingBuilder::Tail tail = RecordingBuilder::Tail::finished);
   std::uint64_t end() const { return clock_; }
 
  private:
@@ -82,11 +82,11 @@ class RandomRecording {
   }
 
   std::mt19937 random_;
-  TraceBuilder builder_;
+  RecordingBuilder builder_;
   Losses losses_;
   unsigned cpus_;
   Kind kind_;
-  std::uint64_t clock_ = TraceBuilder::kStart + 1000;
+  std::uint64_t clock_ = RecordingBuilder::kStart + 1000;
   std::uint32_t next_tid_ = 100;
   std::vector<std::uint32_t> running_, irq_;
   std::set<std::uint32_t> sleeping_;  // not running

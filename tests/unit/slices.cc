@@ -3,7 +3,7 @@
 
 namespace fkt::test {
 
-Bytes slice_of(const Trace& trace, const std::vector<Interval>& stretches,
+Bytes slice_of(const Recording& trace, const std::vector<Interval>& stretches,
                const SliceOptions& options) {
   std::FILE* out = std::tmpfile();
   REQUIRE(out != nullptr);
@@ -18,7 +18,7 @@ Bytes slice_of(const Trace& trace, const std::vector<Interval>& stretches,
 
 Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches,
                std::uint64_t copy_ahead) {
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   return slice_of(trace, stretches, {.reading = {}, .cache = nullptr, .copy_ahead = copy_ahead});
 }
 

@@ -16,7 +16,7 @@
 
 namespace fkt::test {
 
-Bytes slice_of(const Trace& trace, const std::vector<Interval>& stretches,
+Bytes slice_of(const Recording& trace, const std::vector<Interval>& stretches,
                const SliceOptions& options);
 
 Bytes slice_of(const Bytes& file, const std::vector<Interval>& stretches,

@@ -15,7 +15,7 @@ void show_end_screen(const std::string& name) {
   struct stat file {};
   if (!screen.is) return;
   if (::stat(name.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return;
-  const Result<Trace> trace = Trace::open(name);
+  const Result<Recording> trace = Recording::open(name);
   if (!trace) return;  // its error was printed already
   if (!cli::answer_is_quick(*trace)) {
     std::fputs(cli::answer_hint(name).c_str(), stderr);

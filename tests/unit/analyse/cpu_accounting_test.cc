@@ -18,7 +18,7 @@ std::uint64_t sum(const CpuStateTimes& times) {
 
 TEST_CASE("a switch counts from the first event of the new task") {
   // An NMI between the switch's probe and the actual switch still belongs to the old task.
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 200, FKT_E_SWITCH_S, 10);
@@ -32,7 +32,7 @@ TEST_CASE("a switch counts from the first event of the new task") {
 }
 
 TEST_CASE("time resumes at the last event on that CPU, not at an old switch") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(1, T + 110, FKT_E_VECTOR_ENTRY, 0xfd);
@@ -46,7 +46,7 @@ TEST_CASE("time resumes at the last event on that CPU, not at an old switch") {
 }
 
 TEST_CASE("idle is per CPU") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 0).pid(1, 0);
   b.event(0, T + 100, FKT_E_VECTOR_ENTRY, 0xec);
   b.event(0, T + 110, FKT_E_VECTOR_EXIT, 0xec);
@@ -61,7 +61,7 @@ TEST_CASE("idle is per CPU") {
 }
 
 TEST_CASE("before a CPU's first event the state is unknown") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 1000, FKT_E_SYS_EXIT, 0);
@@ -75,18 +75,18 @@ TEST_CASE("before a CPU's first event the state is unknown") {
 }
 
 TEST_CASE("an unfinished recording knows nothing after a CPU's last event") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(1, T + 200, FKT_E_NMI);
   b.event(1, T + 300, FKT_E_NMI);
-  const Analyzed a(b.finish(TraceBuilder::Tail::none));
+  const Analyzed a(b.finish(RecordingBuilder::Tail::none));
   CHECK(of(a.cpu(0), CpuState::system) == 0);
   CHECK(of(a.cpu(0), CpuState::unknown) == 300);
 }
 
 TEST_CASE("the mode a task is found in is told by its next entry or exit") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 10);
   b.event(0, T + 100, FKT_E_VECTOR_ENTRY, 0xec);
   b.event(0, T + 110, FKT_E_VECTOR_EXIT, 0xec);
@@ -105,7 +105,7 @@ TEST_CASE("the mode a task is found in is told by its next entry or exit") {
 }
 
 TEST_CASE("kernel threads are always in the system") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "2\t2\t0\tkthreadd\n7\t7\t2\tkworker/0:1\n42\t42\t1\twork\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SWITCH_S, 7);
@@ -116,7 +116,7 @@ TEST_CASE("kernel threads are always in the system") {
 }
 
 TEST_CASE("inside a gap the state is unknown") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.lost(0, T + 120, T + 200, 3);
@@ -129,7 +129,7 @@ TEST_CASE("inside a gap the state is unknown") {
 }
 
 TEST_CASE("a pid that changes without a switch leaves the time before unknown") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.pid(0, 10);
@@ -140,7 +140,7 @@ TEST_CASE("a pid that changes without a switch leaves the time before unknown") 
 }
 
 TEST_CASE("under a filter, time without a member is that of idle and others") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_COMMAND,
             R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":1025,)"
             R"("filter":"only","filter_pid":0})");
@@ -160,7 +160,7 @@ TEST_CASE("under a filter, time without a member is that of idle and others") {
 }
 
 TEST_CASE("-s counts only while the process lives") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(1, T + 50, FKT_E_NMI);
   b.event(0, T + 100, FKT_E_FORK, 77, {pair(77, 42)});
@@ -175,7 +175,7 @@ TEST_CASE("-s counts only while the process lives") {
 }
 
 TEST_CASE("a slice and a CPU count their own time alone") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 300, FKT_E_SYS_EXIT, 0);
@@ -192,7 +192,7 @@ TEST_CASE("a slice and a CPU count their own time alone") {
 }
 
 TEST_CASE("a gap of no event is nobody's time, and the recording is complete all the same") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
   b.lost(0, T + 200, T + 5000, 0);
@@ -207,7 +207,7 @@ TEST_CASE("a gap of no event is nobody's time, and the recording is complete all
 }
 
 TEST_CASE("what the recorder knows to be wrong is told where losses are") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
   b.section(FKT_SEC_TOTALS,

@@ -12,14 +12,14 @@
 #include "lib/analyse/search_passes.h"
 #include "lib/read/event_merge.h"
 #include "lib/report/io_report.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
-using fkt::test::TraceBuilder;
+using fkt::test::RecordingBuilder;
 
 namespace {
 
-constexpr std::uint64_t kStart = TraceBuilder::kStart;
+constexpr std::uint64_t kStart = RecordingBuilder::kStart;
 
 enum Function {
   kRead,
@@ -78,9 +78,9 @@ constexpr const char* kLines =
     "flags:x:5:0:64\n"
     "values\ttracepoint\t2\t2\trq:x:1:0:64 bytes:u:2:0:64 error:u:3:0:64\n";
 
-class Recording {
+class IoRecording {
  public:
-  Recording() {
+  IoRecording() {
     builder_.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + kLines);
     builder_.section(FKT_SEC_TASKS,
                      "1\t1\t0\tinit\n10\t10\t1\tfkt_record\n42\t42\t10\twork\n43\t42\t10\twork\n"
@@ -129,7 +129,7 @@ class Recording {
   // where: the expression of --where; task: the name of --task.
   Table table(IoUse::Table which, const char* where = nullptr, const char* task = nullptr) {
     if (file_.empty()) file_ = builder_.finish();
-    const Result<Trace> trace = Trace::from_bytes(file_);
+    const Result<Recording> trace = Recording::from_bytes(file_);
     REQUIRE(trace);
     Selection selection;
     if (where != nullptr) {
@@ -186,7 +186,7 @@ class Recording {
     }
   }
 
-  TraceBuilder builder_;
+  RecordingBuilder builder_;
   fkt::test::Bytes file_;
 };
 
@@ -195,7 +195,7 @@ constexpr std::uint64_t kDisk = 8 << 20 | 1, kPartition = 8 << 20 | 2;
 }  // namespace
 
 TEST_CASE("files: each process, file and kind of call has a row") {
-  Recording r;
+  IoRecording r;
   r.name(42, 390, kDisk, 77, "a/b");
   r.call(42, 500, 100, kOpen, {kDisk, 77});
   r.call(42, 1'000, 200, kRead, {kDisk, 77, 4096});
@@ -212,7 +212,7 @@ TEST_CASE("files: each process, file and kind of call has a row") {
 }
 
 TEST_CASE("disks: a request counts for the process that asked, from issue to completion") {
-  Recording r;
+  IoRecording r;
   // Two bios of process 42 become one request, which a worker issues.
   r.name(42, 90, kPartition, 77, "/file");
   r.point(42, 100, kQueue, {kDisk, kPartition, 77, 1000});
@@ -237,7 +237,7 @@ TEST_CASE("disks: a request counts for the process that asked, from issue to com
 }
 
 TEST_CASE("sockets: addresses and ports are as people write them") {
-  Recording r;
+  IoRecording r;
   const std::uint64_t address = 0x0202000a;  // 10.0.2.2 in a packet
   const std::uint64_t port = 0x5000;         // 80 in a packet
   r.call(42, 1'000, 200, kSend, {0xffff, 4242, address, port, 700});
@@ -249,7 +249,7 @@ TEST_CASE("sockets: addresses and ports are as people write them") {
 }
 
 TEST_CASE("sockets of version 6") {
-  Recording r;
+  IoRecording r;
   // fe80::1 and port 80 in a packet; the address is two words.
   r.call(42, 3'000, 100, kReceive, {0xeeee, 4343, 0, 0x80fe, 0x0100000000000000, 0x5000, 50, 0});
   CHECK(r.table(IoUse::Table::sockets).csv ==
@@ -258,7 +258,7 @@ TEST_CASE("sockets of version 6") {
 }
 
 TEST_CASE("a request without sectors is nobody's who waited for others") {
-  Recording r;
+  IoRecording r;
   constexpr std::uint64_t kMapped = 253 << 20, kNone = ~std::uint64_t{0};
   r.point(42, 100, kQueue, {kDisk, kDisk, 0, 0});  // a flush
   r.point(42, 110, kQueue, {kMapped, kMapped, 0, 2048});
@@ -271,7 +271,7 @@ TEST_CASE("a request without sectors is nobody's who waited for others") {
 }
 
 TEST_CASE("calls in each other that do the same count once") {
-  Recording r;
+  IoRecording r;
   r.call(42, 1'000, 100, kSyncOfExt4, {kDisk, 77, 0});
   r.call(42, 1'010, 200, kSync, {kDisk, 77, 0});
   r.call(42, 2'000, 100, kSyncOfExt4,
@@ -288,7 +288,7 @@ TEST_CASE("calls in each other that do the same count once") {
 }
 
 TEST_CASE("a datagram that one function hands to another is sent once") {
-  Recording r;
+  IoRecording r;
   r.call(42, 1'000, 100, kSend4, {0xffff, 104});
   r.call(42, 1'010, 200, kSend6, {0xffff, 104});
   r.call(42, 2'000, 100, kSend4, {0xffff, 105});
@@ -299,7 +299,7 @@ TEST_CASE("a datagram that one function hands to another is sent once") {
 }
 
 TEST_CASE("files: what is read and written for others to complete") {
-  Recording r;
+  IoRecording r;
   r.entry(42, 100, kAioRead, {0xa0, kDisk, 77});
   r.entry(7, 400, kAioDone, {0xa0, 4096});
   r.entry(7, 450, kAioDone, {0xa0, 4096});  // nobody has asked
@@ -319,7 +319,7 @@ TEST_CASE("files: what is read and written for others to complete") {
 }
 
 TEST_CASE("disks: a request is selected as one of the process that asked") {
-  Recording r;
+  IoRecording r;
   r.point(42, 100, kQueue, {kDisk, kPartition, 77, 1000});
   r.point(7, 200, kIssue, {0xabc, kDisk, 1000, 8192, 0x1});
   r.point(7, 250, kIssue, {0xdef, kDisk, 5000, 4096, 0x1});
@@ -341,7 +341,7 @@ TEST_CASE("disks: a request is selected as one of the process that asked") {
 }
 
 TEST_CASE("the other end of an accepted connection of version 6, and of one of version 4") {
-  Recording r;
+  IoRecording r;
   const std::uint64_t meaningless = 0x0600007f;  // 127.0.0.6
   r.call(42, 1'000, 100, kReceive,
          {0xeeee, 4343, meaningless, 0, 0x0100000000000000, 0x5000, 50, 0});
@@ -360,7 +360,7 @@ TEST_CASE("the other end of an accepted connection of version 6, and of one of v
 }
 
 TEST_CASE("a percentile lies between the shortest and the longest") {
-  Recording r;
+  IoRecording r;
   r.call(42, 200'000, 100'001, kRead, {kDisk, 77, 10});
   CHECK(r.table(IoUse::Table::files).csv.find("100001,100001,100001,100001,read") !=
         std::string::npos);

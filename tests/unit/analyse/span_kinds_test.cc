@@ -22,8 +22,8 @@ constexpr std::uint32_t kSysRead = 0, kExecve = 59;
 // Ids of BusyRecording::catalogue(). The key is the argument; kUserEnd has none.
 constexpr std::uint32_t kFunction = 0x104, kFunctionEnd = 0x105, kUser = 0x108, kUserEnd = 0x109;
 
-TraceBuilder kinds_builder() {
-  TraceBuilder b;
+RecordingBuilder kinds_builder() {
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, BusyRecording::catalogue());
   b.section(FKT_SEC_SYSCALLS, "64\t0\tread\n64\t59\texecve\n");
   return b;
@@ -69,7 +69,7 @@ struct SeenKinds : StateObserver {
 };
 
 auto spans_of_page(const Bytes& file) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   Timeline timeline(trace);
   PassControl control;
   timeline.read(control);
@@ -79,7 +79,7 @@ auto spans_of_page(const Bytes& file) {
 }
 
 std::string said_by_scan(const Bytes& file, unsigned threads) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
   scan(trace, analysis, {.threads = threads});
@@ -88,7 +88,7 @@ std::string said_by_scan(const Bytes& file, unsigned threads) {
 }
 
 std::string said_by_events(const Bytes& file) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
   for (const Event& event : trace.events()) analysis.add(event);
@@ -99,7 +99,7 @@ std::string said_by_events(const Bytes& file) {
 }  // namespace
 
 TEST_CASE("functions of one event are told apart by their key, and named by the file") {
-  TraceBuilder b = kinds_builder();
+  RecordingBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kFunction, 3);
   b.event(0, T + 110, kFunction, 49'999);
@@ -134,13 +134,13 @@ TEST_CASE("functions of one event are told apart by their key, and named by the 
 }
 
 TEST_CASE("expressions know the names that keys have") {
-  TraceBuilder b = kinds_builder();
+  RecordingBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kFunction, 3).event(0, T + 110, kFunctionEnd, 3);
   b.event(0, T + 120, kFunction, 4).event(0, T + 150, kFunctionEnd, 4);
   b.event(0, T + 160, kFunction, 49'999).event(0, T + 170, kFunctionEnd, 49'999);
   const Bytes file = b.finish();
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   const auto entries = [&](const char* expression, std::string_view name) {
     const auto filter = make_event_filter(trace, expression, {});
     REQUIRE(filter);
@@ -161,7 +161,7 @@ TEST_CASE("expressions know the names that keys have") {
 }
 
 TEST_CASE("a function of a user program goes on through system calls, and its time is user time") {
-  TraceBuilder b = kinds_builder();
+  RecordingBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1);
   b.event(0, T + 150, FKT_E_SYS_ENTRY, kSysRead);
@@ -200,7 +200,7 @@ TEST_CASE("a function of a user program goes on through system calls, and its ti
 }
 
 TEST_CASE("an event of user mode says that the call around it has ended") {
-  TraceBuilder b = kinds_builder();
+  RecordingBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1);
   b.event(0, T + 150, FKT_E_SYS_ENTRY, kSysRead);  // its exit is not recorded
@@ -214,7 +214,7 @@ TEST_CASE("an event of user mode says that the call around it has ended") {
 }
 
 TEST_CASE("execve ends the functions of the program that it replaces, and not itself") {
-  TraceBuilder b = kinds_builder();
+  RecordingBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1).event(0, T + 110, kUser, 2);
   b.event(0, T + 120, FKT_E_SYS_ENTRY, kExecve);
@@ -232,7 +232,7 @@ TEST_CASE("execve ends the functions of the program that it replaces, and not it
 }
 
 TEST_CASE("a gap hides the ends of user functions too") {
-  TraceBuilder b = kinds_builder();
+  RecordingBuilder b = kinds_builder();
   b.pid(0, 42);
   b.event(0, T + 100, kUser, 1);
   b.lost(0, T + 120, T + 200, 5);
@@ -244,7 +244,7 @@ TEST_CASE("a gap hides the ends of user functions too") {
 
 TEST_CASE("50,000 functions under one event id are 50,000 types") {
   constexpr std::uint32_t kFunctions = 50'000;
-  TraceBuilder b;
+  RecordingBuilder b;
   std::string names;
   for (std::uint32_t i = 0; i < kFunctions; i++) {
     names += "name\tfunctions\t" + std::to_string(i) + "\tf_" + std::to_string(i) + '\n';
@@ -310,7 +310,7 @@ TEST_CASE("a scan of more kinds than have tables of their own") {
   }
   lines += "pair\tf00\t64\t79e\t79f\tnumber\n";
   std::mt19937 random(1);
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, lines);
   b.pid(0, 42);
   std::uint64_t clock = T;

@@ -31,7 +31,7 @@ using Stacks = SpanStacks<Kept>;
 // A state that can be copied, and what happened in it since it was made or copied.
 class Followed {
  public:
-  Followed(const TraceInfo& info, const Meanings& meanings, SpanTypes& types)
+  Followed(const RecordingInfo& info, const Meanings& meanings, SpanTypes& types)
       : meanings_(meanings), types_(types), tasks_(info) {}
 
   void apply(const Event& event) {
@@ -98,7 +98,8 @@ TEST_CASE("a copy of the open spans goes on as the original does, and by itself"
   std::size_t open = 0, popped = 0;
   for (unsigned seed = 0; seed < recordings(20); seed++) {
     INFO("seed " << seed);
-    const Result<Trace> trace = Trace::from_bytes(BusyRecording(seed, 1 + seed % 4, 200).finish());
+    const Result<Recording> trace =
+        Recording::from_bytes(BusyRecording(seed, 1 + seed % 4, 200).finish());
     REQUIRE(trace);
     SpanTypes types(trace->info());
     const Meanings meanings(trace->info().catalogue, types.kinds());

@@ -13,7 +13,7 @@ constexpr std::uint32_t kReadNumber = 0, kGetpid = 39, kExit = 60;
 }  // namespace
 
 TEST_CASE("a call's time is its own, what nested in it, and what it was switched out") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kReadNumber);
   b.event(0, T + 110, FKT_E_IRQ_ENTRY, 14);
@@ -37,7 +37,7 @@ TEST_CASE("a call's time is its own, what nested in it, and what it was switched
 }
 
 TEST_CASE("system calls stay with their task when it sleeps and moves") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kReadNumber);
   b.event(0, T + 110, FKT_E_SWITCH_S, 10);        // 42 sleeps in read, 10 runs
@@ -52,7 +52,7 @@ TEST_CASE("system calls stay with their task when it sleeps and moves") {
 }
 
 TEST_CASE("interrupts nest in interrupts and never leave their CPU") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kReadNumber);
   b.event(0, T + 110, FKT_E_SOFTIRQ_ENTRY, 1);
@@ -84,7 +84,7 @@ TEST_CASE("interrupts nest in interrupts and never leave their CPU") {
 }
 
 TEST_CASE("handlers on a shared line are told apart by their devices") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 0);
   for (std::uint64_t t = T + 100; t < T + 300; t += 100) {
     b.event(0, t, FKT_E_IRQ_ENTRY_NAMED, 2, {11, chars("virtio0")});
@@ -106,7 +106,7 @@ TEST_CASE("handlers on a shared line are told apart by their devices") {
 }
 
 TEST_CASE("calls that the recording cuts have no duration") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_EXIT, 0);  // entry before the recording
   b.event(0, T + 200, FKT_E_SYS_ENTRY, kGetpid);
@@ -122,7 +122,7 @@ TEST_CASE("calls that the recording cuts have no duration") {
 
 TEST_CASE(
     "returns of calls that seccomp refused are told from those that began before the recording") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_EXIT, 0);  // entry before the recording
   b.event(0, T + 200, FKT_E_SYS_EXIT, 0xffffb3);
@@ -142,7 +142,7 @@ TEST_CASE(
 }
 
 TEST_CASE("interrupts at the edges are counted, not timed") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_IRQ_EXIT, 14);
   b.event(0, T + 200, FKT_E_VECTOR_ENTRY, 0xec);
@@ -165,7 +165,7 @@ TEST_CASE("interrupts at the edges are counted, not timed") {
 }
 
 TEST_CASE("exit never returns, and that is no loss") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kExit);
   b.event(0, T + 150, FKT_E_EXIT, 0, {pair(42, 42)});
@@ -179,7 +179,7 @@ TEST_CASE("exit never returns, and that is no loss") {
 }
 
 TEST_CASE("a child begins with the return of its parent's fork") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYSCALLS, "64\t57\tfork\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 57);
@@ -200,7 +200,7 @@ TEST_CASE("a child begins with the return of its parent's fork") {
 }
 
 TEST_CASE("a gap hides exits: calls open across it have no duration") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kReadNumber);
   b.event(0, T + 110, FKT_E_VECTOR_ENTRY, 0xec);
@@ -216,7 +216,7 @@ TEST_CASE("a gap hides exits: calls open across it have no duration") {
 }
 
 TEST_CASE("a change of the mask hides exits on every CPU") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 90, FKT_E_SYS_ENTRY, kReadNumber);
   b.event(1, T + 95, FKT_E_SYS_ENTRY, kGetpid);
@@ -231,7 +231,7 @@ TEST_CASE("a change of the mask hides exits on every CPU") {
 }
 
 TEST_CASE("a gap leaves the call of a task alone that ran on another CPU all the while") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43).pid(2, 44);
   b.event(1, T + 90, FKT_E_SYS_ENTRY, kReadNumber);  // runs on CPU 1 during the gap
   b.event(2, T + 90, FKT_E_SYS_ENTRY, kGetpid);  // sleeps, so it may run on CPU 0 during the gap
@@ -249,7 +249,7 @@ TEST_CASE("a gap leaves the call of a task alone that ran on another CPU all the
 }
 
 TEST_CASE("functions nest where they are called: in an interrupt, or on the task, idle or not") {
-  TraceBuilder b;
+  RecordingBuilder b;
   std::string functions;
   for (const char* name : {"outer", "inner"}) {
     for (const char* role : {"begin:", "end:"}) {
@@ -289,7 +289,7 @@ TEST_CASE("functions nest where they are called: in an interrupt, or on the task
 }
 
 TEST_CASE("the thread that execs takes its call along to its leader's number") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYSCALLS, "64\t59\texecve\n");
   b.section(FKT_SEC_TASKS, "42\t42\t1\twork\n43\t42\t1\twork\n");
   b.pid(0, 43);
@@ -303,7 +303,7 @@ TEST_CASE("the thread that execs takes its call along to its leader's number") {
 }
 
 TEST_CASE("in a slice, calls that began before it count as cut") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, kReadNumber);
   b.event(0, T + 200, FKT_E_SYS_EXIT, 0);
@@ -324,7 +324,7 @@ TEST_CASE("in a slice, calls that began before it count as cut") {
 }
 
 TEST_CASE("entries of both ABIs pair with their exits") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYSCALLS, "64\t39\tgetpid\n32\t20\tgetpid\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS32_ENTRY, 20);

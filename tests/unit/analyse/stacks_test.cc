@@ -27,13 +27,13 @@ constexpr std::uint64_t kEntry = 0xffffffff81000040, kKsys = 0xffffffff81001060,
                         kVfs = 0xffffffff81002005, kIter = 0xffffffff81003030,
                         kDriver = 0xffffffffc0001020;
 
-void add_stack(TraceBuilder& b, std::uint64_t at, std::uint16_t id,
+void add_stack(RecordingBuilder& b, std::uint64_t at, std::uint16_t id,
                const std::vector<std::uint64_t>& frames) {
   b.long_event(0, at, id, static_cast<std::uint32_t>(FKT_POINT_ARG(3, frames.size())), frames);
 }
 
-TraceBuilder recording() {
-  TraceBuilder b;
+RecordingBuilder recording() {
+  RecordingBuilder b;
   b.section(FKT_SEC_SYMBOLS, kSymbols);
   b.pid(0, 42);
   add_stack(b, T + 10, FKT_E_STACK, {kVfs, kKsys, kEntry});
@@ -45,9 +45,9 @@ TraceBuilder recording() {
 }
 
 std::size_t shown(const std::string& where) {
-  TraceBuilder b = recording();
+  RecordingBuilder b = recording();
   const Bytes file = b.finish();
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   const auto filter = make_filter(trace, where, {});
   REQUIRE(filter);
   Selection selection;
@@ -56,8 +56,8 @@ std::size_t shown(const std::string& where) {
   return static_cast<std::size_t>(std::ranges::count(dump, '\n'));
 }
 
-std::string counts(TraceBuilder& b) {
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+std::string counts(RecordingBuilder& b) {
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   StackCounts stacks(trace->info());
   for (const Event& event : trace->events({})) stacks.add(event, event.pid == 42 ? "a b;c" : "x");
@@ -69,7 +69,7 @@ std::string counts(TraceBuilder& b) {
 }  // namespace
 
 TEST_CASE("a stack is shown by its functions, the innermost one first") {
-  TraceBuilder b = recording();
+  RecordingBuilder b = recording();
   const Analyzed read(b);
   CHECK(read.dump().find("stack instrument=3, frames=vfs_read+0x5 < ksys_read+0x60 < "
                          "entry_SYSCALL_64+0x40\n") != std::string::npos);
@@ -83,7 +83,7 @@ TEST_CASE("a stack is shown by its functions, the innermost one first") {
 }
 
 TEST_CASE("a frame behind a function's last instruction is of that function") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYMBOLS, kSymbols);
   b.pid(0, 42);
   // The second one: a call that does not return is the last instruction of ksys_read().
@@ -99,14 +99,14 @@ TEST_CASE("stacks are found by any of their functions") {
 }
 
 TEST_CASE("stacks are counted with the user's below the kernel's") {
-  TraceBuilder b = recording();
+  RecordingBuilder b = recording();
   CHECK(counts(b) ==
         "a b\\x3bc;0x402000;0x401000;entry_SYSCALL_64;ksys_read;vfs_read 2\n"
         "a b\\x3bc;entry_SYSCALL_64;ksys_read;vfs_read;dev_read 1\n");
 }
 
 TEST_CASE("a user stack of another thread or without a stack before it is one alone") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYMBOLS, kSymbols);
   b.pid(0, 42);
   add_stack(b, T, FKT_E_USER_STACK, {0x401000});

@@ -11,7 +11,7 @@
 #include "lib/read/event_merge.h"
 #include "lib/report/calls_report.h"
 #include "lib/report/runs_report.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -22,9 +22,9 @@ constexpr std::uint32_t returns(int value) {
   return static_cast<std::uint32_t>(value) & FKT_ARG_MASK;
 }
 
-std::string calls_csv(TraceBuilder& builder, const Selection& selection = {},
+std::string calls_csv(RecordingBuilder& builder, const Selection& selection = {},
                       std::size_t top = 100) {
-  const Result<Trace> trace = Trace::from_bytes(builder.finish());
+  const Result<Recording> trace = Recording::from_bytes(builder.finish());
   REQUIRE(trace);
   Analysis analysis(trace->info(), selection);
   TaskCalls calls(analysis);
@@ -38,8 +38,8 @@ std::string calls_csv(TraceBuilder& builder, const Selection& selection = {},
 }
 
 // A line per run: "pid cpu from-to waited delay left waker", times since T in ticks.
-std::vector<std::string> runs_of(TraceBuilder& builder, const Selection& selection = {}) {
-  const Result<Trace> trace = Trace::from_bytes(builder.finish());
+std::vector<std::string> runs_of(RecordingBuilder& builder, const Selection& selection = {}) {
+  const Result<Recording> trace = Recording::from_bytes(builder.finish());
   REQUIRE(trace);
   Analysis analysis(trace->info(), selection);
   std::vector<std::string> lines;
@@ -61,8 +61,8 @@ std::vector<std::string> runs_of(TraceBuilder& builder, const Selection& selecti
 }
 
 // Two threads that call: read twice whole, once with an error, once without its end; getpid.
-TraceBuilder two_callers() {
-  TraceBuilder b;
+RecordingBuilder two_callers() {
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "10\t10\t1\tfkt_record\n42\t42\t10\twork\n43\t42\t10\thelp, er\n");
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
@@ -78,7 +78,7 @@ TraceBuilder two_callers() {
 }  // namespace
 
 TEST_CASE("calls of each task: whole ones with their times, cut ones, errors by name") {
-  TraceBuilder b = two_callers();
+  RecordingBuilder b = two_callers();
   CHECK(calls_csv(b) ==
         "task,pid,call,count,total,average,p50,p99,max,cut,errors\r\n"
         "work,42,sys_read,2,500,250,101,400,400,1,EAGAIN 1\r\n"
@@ -87,7 +87,7 @@ TEST_CASE("calls of each task: whole ones with their times, cut ones, errors by 
 
 TEST_CASE(
     "calls of each task: errors of calls that seccomp refused, whose entries there are none of") {
-  TraceBuilder b = two_callers();
+  RecordingBuilder b = two_callers();
   b.event(1, T + 180, FKT_E_SYS_EXIT, returns(-77));
   b.event(1, T + 190, FKT_E_SYS_EXIT, returns(-77));
   CHECK(calls_csv(b, {.own = TaskChoice{43, {}}}) ==
@@ -97,25 +97,25 @@ TEST_CASE(
 }
 
 TEST_CASE("calls of each task: the selection of events and of a process counts") {
-  TraceBuilder b = two_callers();
+  RecordingBuilder b = two_callers();
   CHECK(calls_csv(b, {.from = T + 250}) ==
         "task,pid,call,count,total,average,p50,p99,max,cut,errors\r\n"
         "work,42,sys_read,1,400,400,400,400,400,1,EAGAIN 1\r\n");
-  TraceBuilder c = two_callers();
+  RecordingBuilder c = two_callers();
   CHECK(calls_csv(c, {.dump_pid = 43, .dump_only = true}) ==
         "task,pid,call,count,total,average,p50,p99,max,cut,errors\r\n"
         "\"help, er\",43,sys_getpid,1,20,20,20,20,20,0,\r\n");
 }
 
 TEST_CASE("calls of each task: the first rows of the first tasks") {
-  TraceBuilder b = two_callers();
+  RecordingBuilder b = two_callers();
   const std::string csv = calls_csv(b, {}, 1);
   CHECK(csv.find("work") != csv.npos);
   CHECK(csv.find("help") == csv.npos);
 }
 
 TEST_CASE("runs: slept, was woken by a task, waited for the CPU; was preempted") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T, FKT_E_SYS_ENTRY, 0);
   b.event(1, T, FKT_E_SYS_ENTRY, 1);
@@ -137,7 +137,7 @@ TEST_CASE("runs: slept, was woken by a task, waited for the CPU; was preempted")
 
 TEST_CASE("runs: woken by an interrupt; selected by CPU and time; idle ones are left out") {
   const auto recording = [] {
-    TraceBuilder b;
+    RecordingBuilder b;
     b.pid(0, 42).pid(1, 0);
     b.event(0, T, FKT_E_SYS_ENTRY, 0);
     b.event(0, T + 100, FKT_E_SWITCH_D, 0);
@@ -153,7 +153,7 @@ TEST_CASE("runs: woken by an interrupt; selected by CPU and time; idle ones are 
   const std::string of_43 = "43 1 120-130 - - S ";
   const std::string first = "42 0 0-100 - - D ";
   const std::string second = "42 0 550-600 450 40 X irq 14 ata_piix";
-  TraceBuilder b = recording();
+  RecordingBuilder b = recording();
   CHECK(runs_of(b) == std::vector{first, of_43, second});
   b = recording();
   CHECK(runs_of(b, {.cpu = 0}) == std::vector{first, second});
@@ -162,7 +162,7 @@ TEST_CASE("runs: woken by an interrupt; selected by CPU and time; idle ones are 
 }
 
 TEST_CASE("runs: a gap ends what is known of the CPU and of those that slept") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 100, FKT_E_SWITCH_S, 43);
@@ -179,10 +179,10 @@ TEST_CASE("runs: a gap ends what is known of the CPU and of those that slept") {
 }
 
 TEST_CASE("runs as a table that is written in pieces has one line of titles") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   for (unsigned i = 0; i < 3000; i++) b.event(0, T + 10 * i, FKT_E_SWITCH_R, 42 + i % 2);
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   Analysis analysis(trace->info(), {});
   const TimeFormat time(TimeUnit::readable);
@@ -200,7 +200,7 @@ TEST_CASE("runs as a table that is written in pieces has one line of titles") {
 }
 
 TEST_CASE("a name is that of the process which has it at last; else of those that ever had it") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "42\t42\t1\tsh\n50\t50\t1\twork\n51\t50\t1\twork\n52\t50\t1\thelper\n");
   b.pid(0, 42);
   b.event(0, T, FKT_E_FORK, 730, {730 | std::uint64_t{42} << 32});
@@ -208,7 +208,7 @@ TEST_CASE("a name is that of the process which has it at last; else of those tha
   b.event(0, T + 20, FKT_E_RENAME, 730, {0x7761'6bU, 0});  // "kaw"
   b.event(0, T + 30, FKT_E_RENAME, 730, {0x646e'6966U, 0});
   b.event(0, T + 40, FKT_E_SWITCH_S, 50);
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   using Pids = std::vector<std::uint32_t>;
   CHECK(find_processes(*trace, "sh", {}).pids == Pids{42});

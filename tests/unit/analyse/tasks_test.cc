@@ -9,7 +9,7 @@ using namespace fkt::test;
 namespace {}  // namespace
 
 TEST_CASE("names come from the list, follow fork, and change by rename") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_FORK, 77, {pair(77, 42)});
   b.event(0, T + 110, FKT_E_SWITCH_S, 77);
@@ -24,7 +24,7 @@ TEST_CASE("names come from the list, follow fork, and change by rename") {
 }
 
 TEST_CASE("an empty name is shown as one, and not as a name that is not known") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_FORK, 77, {pair(77, 42)});
   b.event(0, T + 110, FKT_E_SWITCH_S, 77);
@@ -36,7 +36,7 @@ TEST_CASE("an empty name is shown as one, and not as a name that is not known") 
 }
 
 TEST_CASE("a number that is used again is another process") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   for (const std::uint64_t t : {T + 100, T + 600}) {
     b.event(0, t, FKT_E_FORK, 77, {pair(77, 42)});
@@ -52,7 +52,7 @@ TEST_CASE("a number that is used again is another process") {
 }
 
 TEST_CASE("a freed number is another process even when the fork was lost") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "42\t42\t1\twork\n77\t77\t1\told\n");
   b.pid(0, 77);
   b.event(0, T + 100, FKT_E_EXIT, 0, {pair(77, 77)});
@@ -66,7 +66,7 @@ TEST_CASE("a freed number is another process even when the fork was lost") {
 }
 
 TEST_CASE("a flight recorder's tasks are those of its end") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "42\t42\t1\tlongago\n77\t77\t1\tother\n");
   b.section(FKT_SEC_TASKS_END, "42\t42\t1\twork\n43\t43\t1\tyoung\n");
   b.pid(0, 42);
@@ -87,7 +87,7 @@ TEST_CASE("a flight recorder's tasks are those of its end") {
 }
 
 TEST_CASE("a thread that frees its own number still is itself until it leaves") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "42\t42\t1\twork\n43\t42\t1\twork\n");
   b.pid(0, 43);
   b.event(0, T + 100, FKT_E_EXIT, 0, {pair(43, 42)});
@@ -102,7 +102,7 @@ TEST_CASE("a thread that frees its own number still is itself until it leaves") 
 }
 
 TEST_CASE("threads are rows of their process") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_FORK, 50, {pair(42, 42)});
   b.event(0, T + 110, FKT_E_SWITCH_S, 50);
@@ -112,7 +112,7 @@ TEST_CASE("threads are rows of their process") {
 }
 
 TEST_CASE("the drain's thread, which is made after the list, is known by the name it takes") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SWITCH_S, 99);
   b.event(0, T + 150, FKT_E_RENAME, 99, {chars("fkt_drai"), chars("n")});
@@ -123,7 +123,7 @@ TEST_CASE("the drain's thread, which is made after the list, is known by the nam
 }
 
 TEST_CASE("no pid makes the table huge, and no name obeys nobody") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "42\t42\t1\tev\\x1b[31mil\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_EXIT, 0, {pair(0xffffffff, 0xffffffff)});
@@ -138,7 +138,7 @@ TEST_CASE("no pid makes the table huge, and no name obeys nobody") {
 }
 
 TEST_CASE("thread 0 of a restricted recording is any other, not the idle task alone") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_COMMAND,
             R"({"recorder_pid":10,"workload_pid":42,"command":["work"],"mask":1025,"args":false,)"
             R"("filter":"only","filter_pid":0,"restricted":true})");
@@ -152,7 +152,7 @@ TEST_CASE("thread 0 of a restricted recording is any other, not the idle task al
 }
 
 TEST_CASE("what continues from a copy never has more tasks than the whole") {
-  Tasks whole((TraceInfo()));
+  Tasks whole((RecordingInfo()));
   whole.by_tid(42);
   const std::vector<Tasks::Number> numbers = whole.numbers();
   const TaskIndex count = whole.size();

@@ -4,7 +4,7 @@
 #include "lib/analyse/critical_path.h"
 #include "lib/calls/call_source.h"
 #include "lib/read/event_merge.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -15,8 +15,8 @@ using Doing = TaskActivity::Doing;
 
 // The critical path of a task over the whole recording, as far as it lived, as
 // "pid:doing:from-to"; times since T in ticks.
-std::vector<std::string> path_of(TraceBuilder& builder, std::uint32_t pid) {
-  const Result<Trace> trace = Trace::from_bytes(builder.finish());
+std::vector<std::string> path_of(RecordingBuilder& builder, std::uint32_t pid) {
+  const Result<Recording> trace = Recording::from_bytes(builder.finish());
   REQUIRE(trace);
   Analysis analysis(trace->info(), {});
   TaskActivity states(analysis);
@@ -43,7 +43,7 @@ std::vector<std::string> path_of(TraceBuilder& builder, std::uint32_t pid) {
 }  // namespace
 
 TEST_CASE("a sleep that another task ended is what that task did") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T, FKT_E_SYS_ENTRY, 0);
   b.event(1, T, FKT_E_SYS_ENTRY, 1);
@@ -58,7 +58,7 @@ TEST_CASE("a sleep that another task ended is what that task did") {
 }
 
 TEST_CASE("a sleep that an interrupt ended stays a sleep, also of the task that was waited for") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T, FKT_E_SYS_ENTRY, 0);
   b.event(1, T, FKT_E_SYS_ENTRY, 0);
@@ -78,7 +78,7 @@ TEST_CASE("a sleep that an interrupt ended stays a sleep, also of the task that 
 }
 
 TEST_CASE("what nothing is known of is called so") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 50, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 100, FKT_E_SYS_EXIT, 0);
@@ -91,7 +91,7 @@ TEST_CASE("what nothing is known of is called so") {
 }
 
 TEST_CASE("the path of a task begins with its birth and ends with its death") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T, FKT_E_SYS_ENTRY, 56);
   b.event(0, T + 100, FKT_E_FORK, 44, {std::uint64_t{44} | std::uint64_t{42} << 32});
@@ -106,7 +106,7 @@ TEST_CASE("the path of a task begins with its birth and ends with its death") {
 }
 
 TEST_CASE("what a task that was waited for did before its birth is what its parent did") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T, FKT_E_SYS_ENTRY, 0);
   b.event(1, T, FKT_E_SYS_ENTRY, 56);
@@ -123,7 +123,7 @@ TEST_CASE("what a task that was waited for did before its birth is what its pare
 }
 
 TEST_CASE("a birth whose first wake-up was lost is not spent in what its parent did later") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T, FKT_E_SYS_ENTRY, 56);
   b.event(0, T + 100, FKT_E_FORK, 44, {std::uint64_t{44} | std::uint64_t{42} << 32});

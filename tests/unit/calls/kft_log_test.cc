@@ -21,7 +21,7 @@ namespace {
 
 using LoggedCall = std::tuple<std::string, std::int64_t, std::uint64_t, std::uint64_t>;
 
-std::string log_of(const Trace& trace) {
+std::string log_of(const Recording& trace) {
   Analysis analysis(trace.info(), {});
   std::string text = kft_head(trace, find_kft_ends(trace));
   const TimeFormat time(TimeUnit::us, 1e9);
@@ -44,11 +44,11 @@ std::string log_of(const Trace& trace) {
 
 TEST_CASE("KFT's log of a recording has its calls, in the order in which they began") {
   CallRecording recording(5, 1, 3000, CallRecording::Kind::whole, false);
-  const Result<Trace> trace = Trace::from_bytes(recording.finish());
+  const Result<Recording> trace = Recording::from_bytes(recording.finish());
   REQUIRE(trace);
   std::multiset<LoggedCall> expected, found;
   for (const auto& [name, tid, begin, end] : recording.calls()) {
-    expected.emplace(name, tid, (begin - TraceBuilder::kStart) / 1000, (end - begin) / 1000);
+    expected.emplace(name, tid, (begin - RecordingBuilder::kStart) / 1000, (end - begin) / 1000);
   }
   REQUIRE(expected.size() > 100);
   const std::string log = log_of(*trace);
@@ -83,15 +83,15 @@ TEST_CASE("the head of KFT's log") {
   instrument("call:vfs_read if ret < 0 do stop", "stop", 1);
   instrument("call:* if duration >= 500us", "record", 7);
   hits.calls.emplace(HitResults::Calls{896, 0});
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_INSTRUMENTS, hits.to_json());
-  b.event(0, TraceBuilder::kStart + 2'000'000, FKT_E_HIT, 0);
-  b.event(0, TraceBuilder::kStart + 5'000'000, FKT_E_HIT, 1);
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  b.event(0, RecordingBuilder::kStart + 2'000'000, FKT_E_HIT, 0);
+  b.event(0, RecordingBuilder::kStart + 5'000'000, FKT_E_HIT, 1);
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   const KftEnds ends = find_kft_ends(*trace);
   REQUIRE(ends.begin);
-  CHECK(ends.begin->clock == TraceBuilder::kStart + 2'000'000);
+  CHECK(ends.begin->clock == RecordingBuilder::kStart + 2'000'000);
   REQUIRE(ends.end);
   CHECK(ends.end->instrument == 1);
   const std::string head = kft_head(*trace, ends);

@@ -29,8 +29,8 @@ using namespace fkt::test;
 
 namespace {
 
-Answer answer_of(TraceBuilder& builder, std::size_t rows = 100, std::size_t slowest = 10) {
-  const Result<Trace> trace = Trace::from_bytes(builder.finish());
+Answer answer_of(RecordingBuilder& builder, std::size_t rows = 100, std::size_t slowest = 10) {
+  const Result<Recording> trace = Recording::from_bytes(builder.finish());
   REQUIRE(trace);
   return cli::read_answer(*trace, {}, rows, slowest);
 }
@@ -58,7 +58,7 @@ std::vector<std::string> told(const Answer& answer) {
 }
 
 // The answer from the scan, or from all events one by one.
-Answer answer_by(bool scans, const Trace& trace, const TraceInfo& info,
+Answer answer_by(bool scans, const Recording& trace, const RecordingInfo& info,
                  const Selection& selection) {
   Analysis analysis(info, selection);
   CommandUse use(analysis, 10);
@@ -76,7 +76,7 @@ Answer answer_by(bool scans, const Trace& trace, const TraceInfo& info,
 }
 
 // The task with most events.
-std::uint32_t busiest(const Trace& trace) {
+std::uint32_t busiest(const Recording& trace) {
   std::map<std::uint32_t, std::size_t> events;
   for (const Event& event : trace.events()) events[event.pid] += !event.is_gap() && event.pid != 0;
   return std::ranges::max_element(events, {}, [](const auto& e) { return e.second; })->first;
@@ -84,8 +84,8 @@ std::uint32_t busiest(const Trace& trace) {
 
 // work (42) forks 43; 43 sleeps for the disk in read, which an interrupt ends; 42 waits for it in
 // write. An interrupt comes while 42 runs. Thread 50 is of another process.
-TraceBuilder two_tasks() {
-  TraceBuilder b;
+RecordingBuilder two_tasks() {
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T, FKT_E_SYS_ENTRY, 39);
   b.event(0, T + 100, FKT_E_FORK, 43, {43 | std::uint64_t{42} << 32});
@@ -114,7 +114,7 @@ TraceBuilder two_tasks() {
 }  // namespace
 
 TEST_CASE("the command's time: what its tasks ran, what they waited for, and interrupts") {
-  TraceBuilder b = two_tasks();
+  RecordingBuilder b = two_tasks();
   const Answer answer = answer_of(b);
   CHECK(answer.command == "work");
   CHECK(answer.pid == 42);
@@ -143,7 +143,7 @@ TEST_CASE("the command's time: what its tasks ran, what they waited for, and int
 }
 
 TEST_CASE("the command's time: rows with least time are one, of calls the slowest are kept") {
-  TraceBuilder b = two_tasks();
+  RecordingBuilder b = two_tasks();
   const Answer answer = answer_of(b, 3, 1);
   CHECK(lines_of(answer) == std::vector<std::string>{
                                 "510 asleep in sys_read, woken by irq 14 ata_piix",
@@ -155,9 +155,9 @@ TEST_CASE("the command's time: rows with least time are one, of calls the slowes
 }
 
 TEST_CASE("a slice knows which tasks are the command's, though their forks lie before it") {
-  TraceBuilder b = two_tasks();
+  RecordingBuilder b = two_tasks();
   const Bytes slice = slice_of(b.finish(), T + 240, T + 1050);
-  const Result<Trace> trace = Trace::from_bytes(slice);
+  const Result<Recording> trace = Recording::from_bytes(slice);
   REQUIRE(trace);
   const Answer answer = cli::read_answer(*trace, {}, 100, 10);
   CHECK(answer.tasks == 2);
@@ -167,7 +167,7 @@ TEST_CASE("a slice knows which tasks are the command's, though their forks lie b
 }
 
 TEST_CASE("without a command the processes' time on the CPUs is told") {
-  TraceBuilder b = two_tasks();
+  RecordingBuilder b = two_tasks();
   b.section(FKT_SEC_COMMAND,
             R"({"recorder_pid":10,"workload_pid":0,"command":[],"mask":1025,"args":false,)"
             R"("filter":"none","filter_pid":0})");
@@ -195,14 +195,14 @@ TEST_CASE("lines are cut to the terminal's width, not inside a character; headin
 }
 
 TEST_CASE("off the CPU: by task, call, what it waited for and who woke it; page faults by name") {
-  TraceBuilder b = two_tasks();
+  RecordingBuilder b = two_tasks();
   b.event(0, T + 1200, FKT_E_FAULT_USER, 0x14, {0x401000, 0x401000});
   b.event(0, T + 1300, FKT_E_SWITCH_D, 0);
   b.event(0, T + 1500, FKT_E_IRQ_ENTRY, 14);
   b.event(0, T + 1510, FKT_E_WAKING, 42);
   b.event(0, T + 1520, FKT_E_IRQ_EXIT, 14 | 1 << 22);
   b.event(0, T + 1550, FKT_E_SWITCH_R, 42);
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   Analysis analysis(trace->info(), {.own = TaskChoice{0, "work"}});
   TaskActivity states(analysis);
@@ -236,7 +236,7 @@ TEST_CASE("off the CPU: by task, call, what it waited for and who woke it; page 
 }
 
 TEST_CASE("tables of the statistics that are cut keep their sum") {
-  TraceBuilder b = two_tasks();
+  RecordingBuilder b = two_tasks();
   const Analyzed whole(b);
   Summary summary = whole.summary();
   std::uint64_t before = 0, after = 0, count = 0, count_after = 0;
@@ -261,8 +261,8 @@ TEST_CASE("the answer from the scan is that from all events one by one") {
     const Bytes file = seed % 3 == 0   ? CallRecording(seed, 1 + seed % 4, 1500).finish()
                        : seed % 3 == 1 ? RandomRecording(seed, 1 + seed % 5, 2000).finish()
                                        : BusyRecording(seed, 1 + seed % 4, 4000).finish();
-    const Trace trace = std::move(*Trace::from_bytes(file));
-    TraceInfo info = trace.info();
+    const Recording trace = std::move(*Recording::from_bytes(file));
+    RecordingInfo info = trace.info();
     info.command.workload_pid = busiest(trace);
     const std::uint64_t begin = recording_start(info), length = recording_end(trace) - begin;
     Selection part;

@@ -26,8 +26,8 @@ struct Followed {
   std::string message;
   std::vector<BufferState> states;
 
-  explicit Followed(const Bytes& file) : Followed(*Trace::from_bytes(file)) {}
-  explicit Followed(const Trace& trace) {
+  explicit Followed(const Bytes& file) : Followed(*Recording::from_bytes(file)) {}
+  explicit Followed(const Recording& trace) {
     const Status status =
         follow_buffers(trace, [this](const BufferState& state) { states.push_back(state); }, {});
     told = bool(status);
@@ -41,7 +41,7 @@ template <class Tell>
 Bytes recording(const char* engine, unsigned mask, Tell tell) {
   std::uint64_t offset = 0;
   for (int round = 0;; round++) {
-    TraceBuilder b;
+    RecordingBuilder b;
     b.section(FKT_SEC_COMMAND, SimulatedBuffers::command(engine, mask));
     tell(b, offset);
     Bytes file = b.finish();
@@ -50,7 +50,7 @@ Bytes recording(const char* engine, unsigned mask, Tell tell) {
   }
 }
 
-void pages(TraceBuilder& b, std::uint64_t clock, int count) {
+void pages(RecordingBuilder& b, std::uint64_t clock, int count) {
   for (int i = 0; i < count; i++) {
     b.event(0, clock + static_cast<std::uint64_t>(i), FKT_E_SYS_ENTRY, 39).close_page(0);
   }
@@ -87,7 +87,7 @@ TEST_CASE("the buffers' states are those of the simulation, at every step") {
 }
 
 TEST_CASE("pages written are known although the event of one piece was lost") {
-  const Followed followed(recording("drain", 0x200, [](TraceBuilder& b, std::uint64_t offset) {
+  const Followed followed(recording("drain", 0x200, [](RecordingBuilder& b, std::uint64_t offset) {
     pages(b, T + 10, 5);
     b.event(0, T + 20, FKT_E_PAGES_SUBMITTED, 2, {offset});
     b.lost(0, T + 30, T + 40, 3);
@@ -102,7 +102,7 @@ TEST_CASE("pages written are known although the event of one piece was lost") {
 TEST_CASE("pages that the recorder has: what comes back was handed on, and nothing is submitted") {
   // With lent pages the section says "drain".
   const char* const engine = GENERATE("fetch", "drain");
-  const Followed followed(recording(engine, 0x200, [](TraceBuilder& b, std::uint64_t) {
+  const Followed followed(recording(engine, 0x200, [](RecordingBuilder& b, std::uint64_t) {
     pages(b, T + 10, 5);
     b.event(0, T + 20, FKT_E_DRAIN_WAKE, 0, {std::uint64_t{11} << 32 | 5});
     b.event(0, T + 30, FKT_E_PAGES_RECYCLED, 3, {0});
@@ -116,7 +116,7 @@ TEST_CASE("pages that the recorder has: what comes back was handed on, and nothi
 }
 
 TEST_CASE("a flight recorder's pages in use are those that wait, not those of the file") {
-  const Followed followed(recording("drain", 0x200, [](TraceBuilder& b, std::uint64_t) {
+  const Followed followed(recording("drain", 0x200, [](RecordingBuilder& b, std::uint64_t) {
     b.skip_pages(0, 100);
     pages(b, T + 10, 2);
     b.event(0, T + 20, FKT_E_DRAIN_WAKE, 0, {std::uint64_t{4} << 32 | 11});
@@ -129,7 +129,7 @@ TEST_CASE("a flight recorder's pages in use are those that wait, not those of th
 }
 
 TEST_CASE("what was not recorded from the start on is not known before it is told") {
-  const Followed followed(recording("drain", 1, [](TraceBuilder& b, std::uint64_t offset) {
+  const Followed followed(recording("drain", 1, [](RecordingBuilder& b, std::uint64_t offset) {
     pages(b, T + 10, 3);
     b.event(0, T + 20, FKT_E_PAGES_WRITTEN, 1, {offset + 4096});
   }));
@@ -140,7 +140,7 @@ TEST_CASE("what was not recorded from the start on is not known before it is tol
 }
 
 TEST_CASE("without the layer fkt the headers say when pages were filled, and a line why no more") {
-  TraceBuilder b;
+  RecordingBuilder b;
   pages(b, T + 10, 3);
   const Followed followed(b.finish());
   CHECK(!followed.told);
@@ -180,14 +180,14 @@ TEST_CASE("columns hold the state at their end and the fewest free pages in them
 
 TEST_CASE("a slice's counts begin at its cut") {
   SimulatedBuffers simulated = SimulatedBuffers::made();
-  const Trace whole = std::move(*Trace::from_bytes(simulated.finish()));
+  const Recording whole = std::move(*Recording::from_bytes(simulated.finish()));
   const std::string path = std::filesystem::temp_directory_path() / "fkt-buffer-slice.fkt";
   {
     const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666));
     const Interval part{T + 10'000'000, T + 20'000'000};
     REQUIRE(write_slice(whole, {&part, 1}, file.get(), path, {}));
   }
-  const Followed followed(*Trace::open(path));
+  const Followed followed(*Recording::open(path));
   std::filesystem::remove(path);
   REQUIRE(followed.told);
   std::uint64_t before = 0, inside = 0;
@@ -225,7 +225,7 @@ TEST_CASE("fkt_print -b writes a line for each change, and the last is the table
   const std::string text = contents(out);
   CHECK(text.starts_with("# time\tfilled\tsubmitted\twritten\tavailable\tallocated\textra\tfree"));
   CHECK(static_cast<std::size_t>(std::ranges::count(text, '\n')) ==
-        1 + Followed(*Trace::open(file)).states.size());
+        1 + Followed(*Recording::open(file)).states.size());
   const Ran none =
       run_tool(cli::print_recording, "fkt_print", {"-b", out, std::string(golden() / "find.fkt")});
   CHECK(none.status == 2);

@@ -31,8 +31,8 @@ cli::PrintRequest from(std::uint64_t clock) {
 }
 
 // The dump, which begins with the states at the part's begin.
-std::string dump_of(const Trace& trace, const TraceInfo& info, const cli::PrintRequest& request,
-                    const cli::Jump* jump) {
+std::string dump_of(const Recording& trace, const RecordingInfo& info,
+                    const cli::PrintRequest& request, const cli::Jump* jump) {
   Analysis analysis(info, request.selection);
   const EventDump dump(analysis, TimeFormat(TimeUnit::cycles));
   TextWriter out;
@@ -62,7 +62,7 @@ TEST_CASE("a dump of a part is the same however its begin is reached") {
     const Bytes file = seed % 3 == 0   ? CallRecording(seed, 1 + seed % 4, 1200).finish()
                        : seed % 3 == 1 ? RandomRecording(seed, 1 + seed % 5, 2000).finish()
                                        : BusyRecording(seed, 1 + seed % 4, 3000).finish();
-    const Trace trace = std::move(*Trace::from_bytes(file));
+    const Recording trace = std::move(*Recording::from_bytes(file));
     const Folder folder;
     const std::uint64_t apart = trace.info().page_bytes;
     CheckpointCache cache(trace, folder.file("cache"), apart);
@@ -91,7 +91,7 @@ TEST_CASE("a dump of a part is the same however its begin is reached") {
 }
 
 TEST_CASE("where single events are chosen, every event before them is read") {
-  const Trace trace = std::move(*Trace::from_bytes(RandomRecording(1, 2, 500).finish()));
+  const Recording trace = std::move(*Recording::from_bytes(RandomRecording(1, 2, 500).finish()));
   cli::PrintRequest request = from(recording_start(trace.info()) + 100);
   request.selection.own = TaskChoice{42, {}};
   Analysis analysis(trace.info(), request.selection);

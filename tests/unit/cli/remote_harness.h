@@ -23,7 +23,7 @@
 #include "lib/format/file_header.h"
 #include "lib/format/sections.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace fkt::test {
 
@@ -51,9 +51,9 @@ struct Parcel {
   fkt_file_header header{};
 
   Parcel() {
-    TraceBuilder b;
+    RecordingBuilder b;
     for (unsigned i = 0; i < 15'000; ++i) {
-      b.event(i % 3, TraceBuilder::kStart + i * 10, FKT_E_SYS_ENTRY, i % 300, {});
+      b.event(i % 3, RecordingBuilder::kStart + i * 10, FKT_E_SYS_ENTRY, i % 300, {});
     }
     file = b.finish();
     header = *read_file_header(file);

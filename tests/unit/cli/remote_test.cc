@@ -5,7 +5,7 @@
 #include <random>
 
 #include "cli/fkt_record/remote/remote_sink.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/remote/message.h"
 #include "tests/unit/cli/remote_harness.h"
 
@@ -114,7 +114,7 @@ TEST_CASE("a recording arrives as it was sent") {
   REQUIRE(send_all(**link, ends.parcel));
   check_arrived(receiver, ends);
   CHECK(ends.file.pages() == ends.parcel.pages());
-  const auto trace = Trace::open(ends.name);
+  const auto trace = Recording::open(ends.name);
   REQUIRE(trace);
   CHECK(trace->integrity().finished);
   CHECK_FALSE(trace->integrity().index_rebuilt);
@@ -159,7 +159,7 @@ TEST_CASE("the sink gives pages back when the other end has them, in order") {
     REQUIRE_FALSE(sink.move(done));
   }
   for (std::uint32_t i = 0; i < done.size(); ++i) CHECK(done[i] == i);
-  // The index equals the one that TraceBuilder made for these pages.
+  // The index equals the one that RecordingBuilder made for these pages.
   const SectionList tail =
       walk_sections(ends.parcel.file, ends.parcel.header.tail_offset, ends.parcel.file.size());
   Sections sections;
@@ -487,7 +487,7 @@ TEST_CASE("a sender that breaks off and does not return leaves what came") {
   }
   CHECK(receiver.end() == End::gone);
   CHECK(ends.file.pages() == 1);
-  const auto trace = Trace::open(ends.name);
+  const auto trace = Recording::open(ends.name);
   REQUIRE(trace);
   CHECK_FALSE(trace->integrity().finished);
   CHECK(trace->pages().size() == 1);

@@ -29,7 +29,7 @@ void SimulatedBuffers::step(std::uint64_t ms) {
   }
   finish_write();
   if (ms % 2 == 1) wake(ms >= 9 && ms < 20 ? 5 * kMs : kMs / 2);
-  now_ = TraceBuilder::kStart + (ms + 1) * kMs;
+  now_ = RecordingBuilder::kStart + (ms + 1) * kMs;
 }
 
 void SimulatedBuffers::fill(std::uint32_t cpu) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace fkt::test {
 
@@ -47,9 +47,9 @@ class SimulatedBuffers {
   void tell(std::uint32_t id, std::uint64_t pages, std::uint64_t word);
   void keep();
 
-  TraceBuilder builder_;
+  RecordingBuilder builder_;
   std::uint64_t pages_offset_;
-  std::uint64_t now_ = TraceBuilder::kStart;
+  std::uint64_t now_ = RecordingBuilder::kStart;
   // 8 pages on each CPU, one of them open.
   Truth is_{.clock = 0, .allocated = 16, .free = 14};
   std::uint64_t waiting_ = 0, in_flight_ = 0, done_at_ = 0;

@@ -104,8 +104,8 @@ TEST_CASE("a slice has the pages that overlap it, as they were") {
   const Bytes file = random.finish();
   const std::uint64_t from = T + (random.end() - T) / 3, to = from + (random.end() - T) / 5;
   const Bytes slice = slice_of(file, from, to);
-  const Trace whole = std::move(*Trace::from_bytes(file)),
-              part = std::move(*Trace::from_bytes(slice));
+  const Recording whole = std::move(*Recording::from_bytes(file)),
+                  part = std::move(*Recording::from_bytes(slice));
   std::size_t taken = 0;
   for (const PageRef& page : whole.pages()) {
     if (page.end_clock < from || page.first_clock >= to) continue;
@@ -123,7 +123,7 @@ TEST_CASE("a slice has the pages that overlap it, as they were") {
 
 // The pages are copied before the size of the state at the cut is known.
 TEST_CASE("more tasks at the cut than room was left for: the pages stand behind them") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   std::mt19937 random(1);
   std::set<std::uint32_t> tids;
@@ -167,7 +167,7 @@ TEST_CASE("a call that is open at the cut is listed, and its end says how long i
 
 TEST_CASE("whole spans are selected in a slice too, but none that the cut goes through") {
   const Bytes slice = slice_of(find_recording(), T + 100000, T + 127000);
-  const Trace trace = std::move(*Trace::from_bytes(slice));
+  const Recording trace = std::move(*Recording::from_bytes(slice));
   Selection selection;
   selection.where = *make_filter(trace, "duration > 0", {});
   const Analyzed part(slice, selection);
@@ -180,11 +180,11 @@ TEST_CASE("fkt_extract: by time, pages, expression, task") {
   const std::string file = folder.file("all.fkt"), out = folder.file("slice.fkt");
   RandomRecording random(9, 2, 6000);
   random.builder().write(file);
-  const Trace whole = std::move(*Trace::open(file));
+  const Recording whole = std::move(*Recording::open(file));
   const auto cut = [&](std::vector<std::string> words) {
     words.insert(words.end(), {"-f", "-o", out, file});
     CHECK(fkt_extract(words) == 0);
-    return *std::move(*Trace::open(out)).info().checkpoint;
+    return *std::move(*Recording::open(out)).info().checkpoint;
   };
   Checkpoint slice = cut({"--from", "100us", "--to", "200000cycles"});
   CHECK(slice.from == T + 100000);
@@ -276,16 +276,16 @@ TEST_CASE("fkt_extract refuses what makes no sense, and leaves no file behind") 
   std::vector<std::string> forced = over;
   forced.insert(forced.begin(), "-f");
   CHECK(fkt_extract(forced) == 0);
-  CHECK(Trace::open(file)->info().checkpoint->from == T + 100000);
+  CHECK(Recording::open(file)->info().checkpoint->from == T + 100000);
 }
 
 TEST_CASE("slices of recordings that are not whole") {
-  for (const auto tail : {TraceBuilder::Tail::none, TraceBuilder::Tail::stream}) {
+  for (const auto tail : {RecordingBuilder::Tail::none, RecordingBuilder::Tail::stream}) {
     RandomRecording random(21, 2, 3000);
     const Bytes file = random.builder().finish(tail);
     const std::uint64_t middle = T + (random.end() - T) / 2;
     const Bytes slice = slice_of(file, middle, random.end());
-    const Trace trace = std::move(*Trace::from_bytes(slice));
+    const Recording trace = std::move(*Recording::from_bytes(slice));
     CHECK(trace.integrity().finished);
     Selection selection;
     selection.from = middle;
@@ -299,17 +299,17 @@ TEST_CASE("slices of recordings that are not whole") {
 
 TEST_CASE("the statistics of a slice say what is missing, as its dump does") {
   RandomRecording random(21, 2, 3000);
-  Bytes file = random.builder().finish(TraceBuilder::Tail::none);
+  Bytes file = random.builder().finish(RecordingBuilder::Tail::none);
   const std::uint64_t from = T + (random.end() - T) / 4, to = random.end();
   // The header of a page inside the slice counts one event more than the page has.
-  const Trace whole = std::move(*Trace::from_bytes(file));
+  const Recording whole = std::move(*Recording::from_bytes(file));
   const auto page = std::ranges::find_if(
       whole.pages(), [&](const PageRef& ref) { return ref.first_clock > from + 100; });
   REQUIRE(page != whole.pages().end());
-  auto header = TraceBuilder::get<fkt_page_header>(file, page->offset);
+  auto header = RecordingBuilder::get<fkt_page_header>(file, page->offset);
   header.events++;
-  TraceBuilder::put(file, page->offset, header);
-  TraceBuilder::sign_page(file, page->offset);
+  RecordingBuilder::put(file, page->offset, header);
+  RecordingBuilder::sign_page(file, page->offset);
   const Folder folder;
   const std::string slice = folder.file("slice.fkt");
   write_file(slice, slice_of(file, from, to));
@@ -324,7 +324,7 @@ TEST_CASE("the statistics of a slice say what is missing, as its dump does") {
 TEST_CASE("the state at a cut survives its lines; a damaged one is refused") {
   RandomRecording random(3, 4, 4000);
   const Bytes slice = slice_of(random.finish(), T + 200000, T + 300000);
-  const Checkpoint cut = *std::move(*Trace::from_bytes(slice)).info().checkpoint;
+  const Checkpoint cut = *std::move(*Recording::from_bytes(slice)).info().checkpoint;
   const std::string lines = cut.to_lines();
   const Result<Checkpoint> again = Checkpoint::parse(lines);
   REQUIRE(again);

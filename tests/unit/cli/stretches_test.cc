@@ -156,7 +156,7 @@ TEST_CASE("a selection of several stretches is the sum too") {
 
 TEST_CASE(
     "a process keeps its row from stretch to stretch, and a new one of its number has its own") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   const auto life = [&](std::uint64_t at) {  // of task 77, from its fork to its exit
     b.event(0, T + at, FKT_E_FORK, 77, {pair(77, 42)});
@@ -204,7 +204,7 @@ struct Did {
 };
 
 void add_tasks(const Bytes& file, const Selection& selection, std::map<std::uint32_t, Did>& into) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   Analysis analysis(trace.info(), selection);
   TaskActivity states(analysis);
   analysis.watch(states);
@@ -270,7 +270,7 @@ TEST_CASE("a slice of a slice of several stretches") {
     CHECK(of_time(Analyzed(slice_of(outer, inner)).report()) ==
           of_time(Analyzed(slice_of(file, inner)).report()));
   }
-  const Trace trace = std::move(*Trace::from_bytes(outer));
+  const Recording trace = std::move(*Recording::from_bytes(outer));
   const Stretches across = stretches_in(trace, {{T + 2 * part, T + 6 * part}});
   REQUIRE(across.size() == 2);
   CHECK(across[0].to == T + 3 * part);
@@ -288,7 +288,7 @@ TEST_CASE("fkt_extract: several stretches, in any order, are put together") {
     INFO(ran.text);
     CHECK(ran.status == 0);
     Stretches found;
-    const Trace trace = std::move(*Trace::open(out));
+    const Recording trace = std::move(*Recording::open(out));
     for (std::size_t i = 0; i < trace.info().stretches(); i++) {
       found.push_back({trace.info().stretch(i).from - T, trace.info().stretch(i).to - T});
     }
@@ -344,12 +344,12 @@ TEST_CASE("fkt_extract: several stretches, in any order, are put together") {
 TEST_CASE("stretches that overlap in a damaged file are refused with a line") {
   const Bytes slice =
       slice_of(find_recording(), Stretches{{T + 1000, T + 2000}, {T + 3000, T + 4000}});
-  const Trace whole = std::move(*Trace::from_bytes(slice));
-  TraceBuilder b;
+  const Recording whole = std::move(*Recording::from_bytes(slice));
+  RecordingBuilder b;
   b.section(FKT_SEC_CUT, whole.info().stretch(1).to_lines());
   b.section(FKT_SEC_CUT_MORE, whole.info().stretch(0).to_lines());
   b.event(0, T + 3100, FKT_E_NMI);
-  const Trace turned = std::move(*Trace::from_bytes(b.finish()));
+  const Recording turned = std::move(*Recording::from_bytes(b.finish()));
   CHECK(turned.info().stretches() == 1);
   const auto& notes = turned.integrity().notes;
   CHECK(std::ranges::any_of(notes, [](const std::string& note) {

@@ -32,11 +32,11 @@ class Late {
   explicit Late(unsigned seed = 3) : random_(seed, 2, 4000) {
     const std::string pair = R"({"clock":)" + std::to_string(T - kEarlier) +
                              R"(,"mono_raw_ns":1,"mono_ns":1,"real_ns":)" +
-                             std::to_string(TraceBuilder::kStartReal - kEarlier) + "}";
+                             std::to_string(RecordingBuilder::kStartReal - kEarlier) + "}";
     builder().section(FKT_SEC_CLOCKS,
                       R"({"source":"mono","khz":1000000,"zone":0,"start":)" + pair + "}");
   }
-  TraceBuilder& builder() { return random_.builder(); }
+  RecordingBuilder& builder() { return random_.builder(); }
   std::uint64_t end() const { return random_.end(); }
 
  private:
@@ -76,7 +76,7 @@ TEST_CASE("a time is the same whether the recorder finished its file or not") {
   const std::string whole = folder.file("whole"), cut = folder.file("cut"),
                     table = folder.file("t");
   late.builder().write(whole);
-  late.builder().write(cut, TraceBuilder::Tail::none);
+  late.builder().write(cut, RecordingBuilder::Tail::none);
   const auto same = [&](Tool tool, const char* name, const std::vector<std::string>& words) {
     INFO(name << " " << words.front());
     const std::string of_whole = lines_of(tool, name, words, whole);
@@ -136,20 +136,20 @@ TEST_CASE("Started is the moment of time zero") {
   const Folder folder;
   Late late;
   const std::string file = folder.file("all.fkt"), slice = folder.file("slice.fkt");
-  for (const auto tail : {TraceBuilder::Tail::finished, TraceBuilder::Tail::none}) {
+  for (const auto tail : {RecordingBuilder::Tail::finished, RecordingBuilder::Tail::none}) {
     late.builder().write(file, tail);
     // A slice of an unfinished recording is written, but the exit status says that it is
     // incomplete.
-    const int status = tail == TraceBuilder::Tail::none ? 1 : 0;
+    const int status = tail == RecordingBuilder::Tail::none ? 1 : 0;
     CHECK(said(cli::extract_slice, "fkt_extract", {"--from", "420us", "-f", "-o", slice, file},
                status) != "");
     for (const std::string& name : {file, slice}) {
-      const Trace trace = std::move(*Trace::open(name));
+      const Recording trace = std::move(*Recording::open(name));
       CHECK(recording_start(trace.info()) == T - kEarlier);
       const std::string text =
           lines_of(cli::print_recording, "fkt_print", {"--stats", "--json"}, name);
       const auto report = nlohmann::json::parse(text);
-      CHECK(report["recording"]["started_ns"] == TraceBuilder::kStartReal - kEarlier);
+      CHECK(report["recording"]["started_ns"] == RecordingBuilder::kStartReal - kEarlier);
       CHECK(report["recording"]["started"] == "2001-09-09 01:46:39.999614000 +0000");
     }
   }
@@ -199,11 +199,11 @@ TEST_CASE("closing pages after the stop takes no part in durations and shares") 
   // The page headers say that the pages were closed at the last event; changes that to long after
   // the stop.
   const std::uint64_t last = late.end();
-  TraceBuilder& b = late.builder();
+  RecordingBuilder& b = late.builder();
   b.section(FKT_SEC_INDEX, "");  // empty, because the index contains these times too
   b.section(FKT_SEC_TOTALS, stopped_at(last));
   Bytes bytes = b.finish();
-  Trace trace = std::move(*Trace::from_bytes(bytes));
+  Recording trace = std::move(*Recording::from_bytes(bytes));
   REQUIRE(recording_end(trace) == last);
   for (const PageRef& page : trace.pages()) {
     fkt_page_header header{};
@@ -212,7 +212,7 @@ TEST_CASE("closing pages after the stop takes no part in durations and shares") 
     header.checksum = fkt_page_checksum(&header);
     std::memcpy(bytes.data() + page.offset, &header, sizeof header);
   }
-  trace = std::move(*Trace::from_bytes(bytes));
+  trace = std::move(*Recording::from_bytes(bytes));
   CHECK(trace.pages().front().end_clock > last);
   CHECK(trace.pages().size() > 1);
   CHECK(recording_end(trace) == last);
@@ -221,5 +221,5 @@ TEST_CASE("closing pages after the stop takes no part in durations and shares") 
   CHECK(analyzed.summary().selected.ticks == last - T);
   // An event that was being written at the stop is still part of the recording.
   b.section(FKT_SEC_TOTALS, stopped_at(last - 7));
-  CHECK(recording_end(*Trace::from_bytes(b.finish())) == last);
+  CHECK(recording_end(*Recording::from_bytes(b.finish())) == last);
 }

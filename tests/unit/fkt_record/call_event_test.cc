@@ -42,7 +42,7 @@ TEST_CASE("a call's word has its duration, and its begin together with the event
 }
 
 TEST_CASE("a call is shown with its function's name and its duration") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + "name\tfunction\t3\tvfs_read\n");
   b.pid(0, 42);
   b.event(0, T + 10, FKT_E_NMI);
@@ -59,7 +59,7 @@ TEST_CASE("a call is shown with its function's name and its duration") {
 }
 
 TEST_CASE("the values recorded of a call are shown by name, and can be asked for") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() +
                 "name\tfunction\t3\tvfs_read\nname\tfunction\t4\tvfs_open\n"
@@ -91,7 +91,7 @@ TEST_CASE("the values recorded of a call are shown by name, and can be asked for
 }
 
 TEST_CASE("a tracepoint's event is shown with its name and its values") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() +
                 "name\ttracepoint\t0\tsched_waking\nname\ttracepoint\t8191\tsched_switch\n"
@@ -107,7 +107,7 @@ TEST_CASE("a tracepoint's event is shown with its name and its values") {
 }
 
 TEST_CASE("entries, exits and instructions are shown with their places' names and their values") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() +
                 "name\tfunction\t3\tvfs_read:entry\nname\tfunction\t4\tvfs_read:exit\n"
@@ -149,7 +149,8 @@ TEST_CASE("what cannot be recorded of a call is refused") {
 namespace {
 
 // What a reader of the recording sees of calls: CPU, time since T, and whether it is a begin.
-std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> begins_and_ends(const Trace& trace) {
+std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> begins_and_ends(
+    const Recording& trace) {
   std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> found;
   for (const Event& event : trace.events()) {
     const bool begins = is_made_begin(event.id);
@@ -160,8 +161,8 @@ std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>> begins_and_ends(cons
   return found;
 }
 
-TraceBuilder with_function() {
-  TraceBuilder b;
+RecordingBuilder with_function() {
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + "name\tfunction\t3\tvfs_read\n");
   return b;
 }
@@ -169,23 +170,23 @@ TraceBuilder with_function() {
 }  // namespace
 
 TEST_CASE("a call of a CPU's idle thread is not looked for on another CPU") {
-  TraceBuilder b = with_function();
+  RecordingBuilder b = with_function();
   b.pid(0, 0).event(0, T + 50, FKT_E_NMI).event(0, T + 200, FKT_E_SWITCH_S, 42).close_page(0);
   b.pid(0, 0).event(0, T + 800, FKT_E_CALL, 3, {fkt_call_word(T + 300, 200)});
   b.pid(1, 0).event(1, T + 100, FKT_E_NMI).event(1, T + 1000, FKT_E_NMI);
-  const Result<Trace> trace = Trace::from_bytes(b.finish(), "idle");
+  const Result<Recording> trace = Recording::from_bytes(b.finish(), "idle");
   REQUIRE(trace);
   for (const auto& [cpu, clock, begins] : begins_and_ends(*trace)) CHECK(cpu == 0);
   CHECK(begins_and_ends(*trace).size() == 2);
 }
 
 TEST_CASE("a call whose event is on another CPU, in one that seemed to have nothing in it") {
-  TraceBuilder b = with_function();
+  RecordingBuilder b = with_function();
   b.pid(0, 42).event(0, T + 50, FKT_E_NMI);
   b.event(0, T + 1000, FKT_E_CALL, 3, {fkt_call_word(T + 100, 890)});
   b.event(0, T + 1100, FKT_E_SWITCH_S, 0).event(0, T + 9000, FKT_E_NMI);
   b.pid(1, 42).event(1, T + 2000, FKT_E_CALL, 3, {fkt_call_word(T + 200, 100)});
-  const Result<Trace> trace = Trace::from_bytes(b.finish(), "within");
+  const Result<Recording> trace = Recording::from_bytes(b.finish(), "within");
   REQUIRE(trace);
   using Found = std::vector<std::tuple<std::uint32_t, std::uint64_t, bool>>;
   CHECK(begins_and_ends(*trace) ==

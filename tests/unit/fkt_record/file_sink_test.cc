@@ -59,7 +59,7 @@ class Pages {
 
 FileSinkRules rules_with(std::optional<int> level = {}) {
   FileSinkRules rules;
-  rules.part = {.recording = TraceBuilder::kRecording, .page_bytes = kPage};
+  rules.part = {.recording = RecordingBuilder::kRecording, .page_bytes = kPage};
   rules.level = level;
   rules.ring_bytes = 16 << 20;
   return rules;
@@ -105,7 +105,7 @@ Ran run(PageSink& sink, std::span<const LentPage> pages) {
   return ran;
 }
 
-std::string walk(const Trace& trace) {
+std::string walk(const Recording& trace) {
   std::string text;
   for (const Event& event : trace.events()) {
     text += std::to_string(event.clock) + ' ' + std::to_string(event.cpu) + ' ' +
@@ -114,8 +114,8 @@ std::string walk(const Trace& trace) {
   return text;
 }
 
-Trace opened(const std::string& name) {
-  Result<Trace> trace = Trace::open(name);
+Recording opened(const std::string& name) {
+  Result<Recording> trace = Recording::open(name);
   INFO((trace ? name : trace.error().message));
   REQUIRE(trace);
   return std::move(*trace);
@@ -130,7 +130,7 @@ void expect_in_order(const Ran& ran) {
 
 TEST_CASE("pages come out of a file as they went into it") {
   const Pages pages;
-  const std::string events = walk(std::move(*Trace::from_bytes(pages.file())));
+  const std::string events = walk(std::move(*Recording::from_bytes(pages.file())));
   for (const auto use : {AsyncWriter::Use::best, AsyncWriter::Use::pwrite}) {
     for (const std::optional<int> level : {std::optional<int>(), std::optional(1)}) {
       const Folder folder;
@@ -144,7 +144,7 @@ TEST_CASE("pages come out of a file as they went into it") {
       CHECK(ran.done.size() == pages.all().size());
       expect_in_order(ran);
       REQUIRE(sink->write_tail(tail_of(*sink->part())));
-      const Trace trace = opened(folder.file("rec"));
+      const Recording trace = opened(folder.file("rec"));
       CHECK(walk(trace) == events);
       CHECK(trace.integrity().finished);
       CHECK_FALSE(trace.integrity().index_rebuilt);
@@ -196,7 +196,7 @@ TEST_CASE("a limit ends the file there") {
     if (!level) CHECK(ran.done.size() == 100'000 / kPage);
     expect_in_order(ran);
     REQUIRE(sink->write_tail(tail_of(*sink->part())));
-    const Trace trace = opened(folder.file("rec"));
+    const Recording trace = opened(folder.file("rec"));
     CHECK(trace.pages().size() == ran.done.size());
     walk(trace);
     CHECK(trace.integrity().damaged_pages == 0);
@@ -226,7 +226,7 @@ TEST_CASE("what lies behind a write that fails is not in the file") {
     CHECK(ran.done.size() < pages.all().size());
     expect_in_order(ran);
     REQUIRE(sink->write_tail(tail_of(*sink->part())));
-    const Trace trace = opened(folder.file("rec"));
+    const Recording trace = opened(folder.file("rec"));
     CHECK(trace.pages().size() == ran.done.size());
     walk(trace);
     CHECK(trace.integrity().damaged_pages == 0);
@@ -272,7 +272,7 @@ TEST_CASE("files follow one another, and the oldest go") {
       std::uint64_t in_files = 0, events = 0;
       for (unsigned number = oldest; number <= last; number++) {
         const std::string name = Rotation::part_name(files.file, number);
-        const Trace trace = opened(name);
+        const Recording trace = opened(name);
         walk(trace);
         CHECK(trace.integrity().finished);
         CHECK(trace.integrity().damaged_pages == 0);
@@ -331,7 +331,7 @@ TEST_CASE("a snapshot is complete by itself, and what it lacks is counted") {
       REQUIRE(tail);
       REQUIRE(sink->write_tail(*tail));
 
-      const Trace trace = opened(folder.file("snap"));
+      const Recording trace = opened(folder.file("snap"));
       std::uint64_t lost = 0;  // since the previous file
       for (const auto& [cpu, counts] : sink->part()->cpus()) lost += counts.lost - gone[cpu].lost;
       const Totals& totals = *trace.info().totals;

@@ -39,7 +39,7 @@ json slowest(const Served& served, const char* name) {
 // fsync of task 42 begins on CPU 0, sleeps 500 until task 43, then 4000 until the disk's interrupt,
 // which interrupts task 43, then 2000 until task 44, and ends on CPU 1.
 Served sleeper() {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYSCALLS, kCalls);
   b.section(FKT_SEC_TASKS, "42\t42\t1\tfio\n43\t43\t1\tkworker\n44\t44\t1\tjbd2\n");
   b.pid(0, 42).pid(1, 43);
@@ -74,7 +74,7 @@ constexpr std::uint64_t kVda = 254 << 20, kVda1 = kVda + 1;
 
 // A request to vda for a file on its partition, begun while task 42 runs, which then sleeps.
 Served requester() {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + kRequests);
   b.section(FKT_SEC_TASKS, "42\t42\t1\tfio\n");
   b.pid(0, 42).pid(1, 0);
@@ -135,7 +135,7 @@ TEST_CASE("what woke a task is told by the lengths of its sleeps, interrupts by 
 }
 
 TEST_CASE("of many wake-ups those that ended the longest sleeps are told") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYSCALLS, kCalls);
   b.section(FKT_SEC_TASKS, "42\t42\t1\tfio\n43\t43\t1\tkworker\n44\t44\t1\tjbd2\n");
   b.pid(0, 42).pid(1, 43);

@@ -23,7 +23,7 @@ using namespace fkt::test;
 using nlohmann::json;
 
 TEST_CASE("what is not read yet is answered with how far it is") {
-  Model model(std::move(*Trace::from_bytes(find_recording())), "x.fkt");
+  Model model(std::move(*Recording::from_bytes(find_recording())), "x.fkt");
   const ExtractCommand extract_command("x.fkt", "", 1e9);
   const Api api(model, extract_command);
   CHECK(api.answer("lanes", kWhole).status == 202);
@@ -35,10 +35,11 @@ TEST_CASE("what is not read yet is answered with how far it is") {
 TEST_CASE("the early statistics are those that following all has, but for what tasks waited") {
   for (const unsigned seed : seeds(24, {95})) {
     INFO("seed " << seed);
-    const auto tail = seed % 3 == 0 ? TraceBuilder::Tail::none : TraceBuilder::Tail::finished;
+    const auto tail =
+        seed % 3 == 0 ? RecordingBuilder::Tail::none : RecordingBuilder::Tail::finished;
     const Bytes file = seed % 2 == 0 ? CallRecording(seed, 1 + seed % 4, 1500).finish(tail)
                                      : RandomRecording(seed, 1 + seed % 5, 2000).finish(tail);
-    const Trace trace = std::move(*Trace::from_bytes(file));
+    const Recording trace = std::move(*Recording::from_bytes(file));
     Timeline timeline(trace);
     const std::uint64_t from = timeline.begin(), to = timeline.end();
     EarlyStats early(timeline);
@@ -73,7 +74,7 @@ TEST_CASE("the early statistics are those that following all has, but for what t
 
 TEST_CASE("the statistics of all come before the lanes") {
   BusyRecording recording(5, 3, 60'000);
-  Model model(std::move(*Trace::from_bytes(recording.finish())), "x.fkt");
+  Model model(std::move(*Recording::from_bytes(recording.finish())), "x.fkt");
   const ExtractCommand extract_command("x.fkt", "", 1e9);
   const Api api(model, extract_command);
   const Parameters all = {{"from", "-9223372036854775808"}, {"to", "9223372036854775807"}};
@@ -107,7 +108,7 @@ TEST_CASE("a short part is answered as the whole answers for it") {
   std::ofstream(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
-  Model whole(std::move(*Trace::open(file)), file);
+  Model whole(std::move(*Recording::open(file)), file);
   whole.start();
   whole.wait();
   const ExtractCommand none("", "", 1e9);

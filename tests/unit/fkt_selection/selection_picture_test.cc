@@ -10,7 +10,7 @@
 #include "lib/picture/overview.h"
 #include "lib/picture/svg.h"
 #include "tests/golden/recordings.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
 using namespace fkt::cli;
@@ -24,14 +24,15 @@ TEST_CASE("ticks stand at multiples of a round step, also where a double cannot 
 }
 
 TEST_CASE("the picture of many CPUs has low rows, and no word of losses where there are none") {
-  TraceBuilder b;
+  RecordingBuilder b;
   for (std::uint32_t cpu = 0; cpu < 256; cpu++) {
-    b.event(cpu, TraceBuilder::kStart + cpu, FKT_E_SOFTIRQ_RAISE, 1);
+    b.event(cpu, RecordingBuilder::kStart + cpu, FKT_E_SOFTIRQ_RAISE, 1);
   }
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
-  const TimeScale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
+  const TimeScale scale{RecordingBuilder::kStart, recording_end(*trace) + 1, 60};
   const std::string svg =
-      Overview(*trace, density_from_index(trace->pages(), scale), {}, TraceBuilder::kStart).svg();
+      Overview(*trace, density_from_index(trace->pages(), scale), {}, RecordingBuilder::kStart)
+          .svg();
   const std::size_t height = svg.find(" height=\"") + 9;
   CHECK(std::stoul(svg.substr(height)) < 4000);
   CHECK(svg.find("cpu 255") != std::string::npos);
@@ -39,12 +40,12 @@ TEST_CASE("the picture of many CPUs has low rows, and no word of losses where th
 }
 
 TEST_CASE("the overview as a picture and as text") {
-  const Result<Trace> trace = Trace::from_bytes(broken_recording());
+  const Result<Recording> trace = Recording::from_bytes(broken_recording());
   PassControl control;
   const Density density(*trace, 1, control);
-  const TimeScale scale{TraceBuilder::kStart, recording_end(*trace) + 1, 60};
+  const TimeScale scale{RecordingBuilder::kStart, recording_end(*trace) + 1, 60};
   const Overview overview(*trace, density.cells(scale), gaps_in(density.gaps(), scale),
-                          TraceBuilder::kStart);
+                          RecordingBuilder::kStart);
   const std::string svg = overview.svg();
   CHECK(svg.starts_with("<svg "));
   CHECK(svg.ends_with("</svg>\n"));
@@ -72,7 +73,8 @@ TEST_CASE("the overview as a picture and as text") {
         std::string::npos);
   const double mean = static_cast<double>(all) / seconds;
   CHECK(text.find(fmt::format(" {:.0f} k/s\n", mean / 1e3)) != std::string::npos);
-  const Overview in_us(*trace, density.cells(scale), {}, TraceBuilder::kStart, {}, TimeUnit::us);
+  const Overview in_us(*trace, density.cells(scale), {}, RecordingBuilder::kStart, {},
+                       TimeUnit::us);
   const std::string times = in_us.text();
   CHECK(times.find("\n        0.000 us ") != std::string::npos);
   CHECK(text.find(" us") == std::string::npos);

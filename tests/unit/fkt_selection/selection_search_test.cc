@@ -24,10 +24,10 @@ using nlohmann::json;
 
 TEST_CASE(
     "a search finds names, parts of names, tasks, numbers and paths, and says where they are") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_TASKS, "42\t42\t1\treader\n");
   b.pid(0, 42);
-  const std::uint64_t t = TraceBuilder::kStart;
+  const std::uint64_t t = RecordingBuilder::kStart;
   std::array<std::uint64_t, 2> path{};
   std::memcpy(path.data(), "/etc/passwd", 11);
   for (unsigned i = 0; i < 10; i++) {
@@ -104,12 +104,12 @@ TEST_CASE("a slice's details tell states, the wake-up, what is around it, and it
 TEST_CASE("how many names the search field does not offer is told") {
   CHECK_FALSE(Served(find_recording()).ask("info", {}).contains("names_left_off"));
   std::string catalogue = Catalogue::builtin().to_lines();
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   for (std::uint32_t function = 0; function < 4500; function++) {
     const std::string number = std::to_string(function);
     catalogue += "name\tfunction\t" + number + "\tf_" + number + "\n";
-    const std::uint64_t clock = TraceBuilder::kStart + 40 * (function + 1);
+    const std::uint64_t clock = RecordingBuilder::kStart + 40 * (function + 1);
     b.event(0, clock, FKT_E_CALL, function, {fkt_call_word(clock - 20, 20)});
   }
   b.section(FKT_SEC_CATALOGUE, catalogue);

@@ -96,9 +96,9 @@ TEST_CASE("the answers describe the recording") {
 namespace {
 
 // Adds more calls than are followed for a quick picture. Returns the end of the last one.
-std::uint64_t add_many_calls(TraceBuilder& b) {
+std::uint64_t add_many_calls(RecordingBuilder& b) {
   b.pid(0, 42);
-  std::uint64_t at = TraceBuilder::kStart;
+  std::uint64_t at = RecordingBuilder::kStart;
   for (unsigned i = 0; i < 310'000; i++) {
     b.event(0, at += 100, FKT_E_SYS_ENTRY, 0);
     b.event(0, at += 60, FKT_E_SYS_EXIT, 1);
@@ -120,8 +120,8 @@ std::pair<std::uint64_t, std::uint64_t> calls(const json& answer) {
 }  // namespace
 
 TEST_CASE("a burst that the levels have only coarsely says so, and is fine when asked for finely") {
-  TraceBuilder b(65536);
-  const std::uint64_t end = add_many_calls(b), burst = end - TraceBuilder::kStart;
+  RecordingBuilder b(65536);
+  const std::uint64_t end = add_many_calls(b), burst = end - RecordingBuilder::kStart;
   b.event(0, end + 1000 * burst, FKT_E_NMI);
   const Served served(b.finish());
   const Parameters of_burst = {{"from", "0"}, {"to", std::to_string(burst)}, {"cells", "4000"}};
@@ -134,7 +134,7 @@ TEST_CASE("a burst that the levels have only coarsely says so, and is fine when 
 }
 
 TEST_CASE("a picture that is asked for finely is followed, not taken from the levels") {
-  TraceBuilder b(65536);
+  RecordingBuilder b(65536);
   const std::uint64_t at = add_many_calls(b);
   const Served served(b.finish());
   const Parameters all = {{"from", "0"}, {"to", std::to_string(at)}, {"cells", "4000"}};
@@ -185,9 +185,9 @@ TEST_CASE("bad parameters are answered with one clear line") {
 }
 
 TEST_CASE("a page's earlier question makes way for its newer one") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
-  std::uint64_t at = TraceBuilder::kStart;
+  std::uint64_t at = RecordingBuilder::kStart;
   for (unsigned i = 0; i < 400'000; i++) {
     b.event(0, at += 10, i % 2 == 0 ? FKT_E_SYS_ENTRY : FKT_E_SYS_EXIT, 39);
   }
@@ -283,8 +283,8 @@ TEST_CASE("whatever is asked is answered") {
 TEST_CASE("a call is told whole, wherever the picture ends") {
   // 42 makes one long call, for which the levels have a cell of its own. 43 makes short calls,
   // which share cells; one is open at the end of the picture.
-  constexpr std::uint64_t T = TraceBuilder::kStart;
-  TraceBuilder b;
+  constexpr std::uint64_t T = RecordingBuilder::kStart;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 5, FKT_E_SYS_ENTRY, 0);
   for (std::uint64_t at = 10; at < 900'000; at += 100) {
@@ -320,11 +320,11 @@ TEST_CASE("a call is told whole, wherever the picture ends") {
 }
 
 TEST_CASE("256 CPUs, and one with hardly anything") {
-  TraceBuilder b;
+  RecordingBuilder b;
   for (std::uint32_t cpu = 0; cpu < 256; cpu++) {
     b.pid(cpu, 42 + cpu);
-    b.event(cpu, TraceBuilder::kStart + cpu, FKT_E_SYS_ENTRY, 39);
-    if (cpu != 7) b.event(cpu, TraceBuilder::kStart + 500, FKT_E_SYS_EXIT, 42);
+    b.event(cpu, RecordingBuilder::kStart + cpu, FKT_E_SYS_ENTRY, 39);
+    if (cpu != 7) b.event(cpu, RecordingBuilder::kStart + 500, FKT_E_SYS_EXIT, 42);
   }
   const Served served(b.finish());
   const json density = served.ask("density", with(kWhole, {{"cells", "8192"}}));
@@ -359,7 +359,7 @@ TEST_CASE("the tool's exit status says what went wrong") {
   CHECK(status({"--html", picture.c_str(), "--size", "9", recording.c_str()}) != kDone);
   CHECK_FALSE(std::filesystem::exists(picture));
   const std::string empty = std::filesystem::temp_directory_path() / "fkt-selection-test.fkt";
-  TraceBuilder b;
+  RecordingBuilder b;
   const Bytes file = b.finish();
   std::ofstream(empty, std::ios::binary)
       .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
@@ -386,11 +386,11 @@ TEST_CASE("at last, states are read from which fkt_extract can go on") {
   constexpr std::uint64_t kApart = 16'384;  // bytes
   const CacheRules place{folder.file("states"), kApart};
   {
-    Model model(std::move(*Trace::open(file)), file, place);
+    Model model(std::move(*Recording::open(file)), file, place);
     model.start();
     model.wait();
   }
-  const Trace trace = std::move(*Trace::open(file));
+  const Recording trace = std::move(*Recording::open(file));
   const CheckpointCache known(trace, place.folder, place.apart);
   CHECK(known.moments().size() > 3);
   for (const std::uint64_t moment : known.moments()) CHECK(known.knows(moment));
@@ -504,7 +504,7 @@ TEST_CASE("the page is there, or it is said why not") {
 }
 
 TEST_CASE("what came from standard input is no file to extract from") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).event(0, T, FKT_E_SYS_ENTRY, 39).event(0, T + 100'000, FKT_E_SYS_EXIT, 1);
   const Served served(b.finish(), {}, "-");
   CHECK(served.refused("extract", kWhole).find("standard input") != std::string::npos);

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/fkt_selection/api.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace fkt::test {
 
@@ -20,7 +20,7 @@ struct Served {
   cli::ExtractCommand extract_command;
   cli::Api api;
   explicit Served(const Bytes& file, std::string program = {}, std::string name = "run of mine.fkt")
-      : model(std::move(*Trace::from_bytes(file)), std::move(name)),
+      : model(std::move(*Recording::from_bytes(file)), std::move(name)),
         extract_command(model.file(), std::move(program),
                         model.trace().info().clocks.ticks_per_second()),
         api(model, extract_command) {

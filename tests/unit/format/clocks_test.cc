@@ -21,7 +21,7 @@ Clocks clocks() {
 }
 
 std::uint64_t time_of(std::string_view text, const Clocks& c, std::uint64_t last = 0) {
-  TraceInfo info;
+  RecordingInfo info;
   info.clocks = c;
   const auto clock = parse_time(text, info, last);
   if (!clock) FAIL(clock.error().message);
@@ -86,7 +86,7 @@ TEST_CASE("what is no time is refused, quoted") {
   const std::string text = bad;
   if (text == "12") return;  // a valid number of cycles
   INFO(text);
-  TraceInfo info;
+  RecordingInfo info;
   info.clocks = clocks();
   const auto result = parse_time(text, info, 0);
   REQUIRE_FALSE(result);
@@ -136,7 +136,7 @@ TEST_CASE("a wall clock that was set while recording") {
 }
 
 TEST_CASE("the zero of all times is in the head, whatever the tail says") {
-  TraceInfo info;
+  RecordingInfo info;
   info.clocks.khz = 1'000'000;
   info.clocks.start = {1000, 0, 0, 0};
   CHECK(*parse_time("5ns", info, 9000) == 1005);

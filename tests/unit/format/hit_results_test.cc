@@ -56,8 +56,8 @@ HitResults some_results() {
   return {.instruments = {counter, histogram, layers}, .calls = HitResults::Calls{77, 1}};
 }
 
-TraceBuilder recording(const std::string& section) {
-  TraceBuilder b;
+RecordingBuilder recording(const std::string& section) {
+  RecordingBuilder b;
   b.pid(0, 42).event(0, T, FKT_E_SYS_ENTRY, 39).event(0, T + 100, FKT_E_SYS_EXIT, 1);
   b.section(FKT_SEC_INSTRUMENTS, section);
   return b;
@@ -73,8 +73,8 @@ std::string report_of(const HitResults& results) {
 
 TEST_CASE("a recording says what its instruments have counted") {
   const HitResults results = some_results();
-  TraceBuilder b = recording(results.to_json());
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  RecordingBuilder b = recording(results.to_json());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   REQUIRE(trace->info().hits);
   CHECK(trace->info().hits->to_json() == results.to_json());
@@ -85,8 +85,8 @@ TEST_CASE("the report says what tracing has added to the durations of calls") {
   HitResults results = some_results();
   results.calls->inside_ns = 12;
   results.calls->total_ns = 26;
-  TraceBuilder b = recording(results.to_json());
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  RecordingBuilder b = recording(results.to_json());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   REQUIRE(trace->info().hits);
   CHECK(trace->info().hits->to_json() == results.to_json());
@@ -99,8 +99,8 @@ TEST_CASE("the report says what tracing has added to the durations of calls") {
 TEST_CASE("the report says how many calls were of functions that others trace, too") {
   HitResults results;
   results.calls.emplace(HitResults::Calls{}).shared = 1234;
-  TraceBuilder b = recording(results.to_json());
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  RecordingBuilder b = recording(results.to_json());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   REQUIRE(trace->info().hits);
   CHECK(report_of(*trace->info().hits) ==
@@ -109,7 +109,7 @@ TEST_CASE("the report says how many calls were of functions that others trace, t
 }
 
 TEST_CASE("a recording without instruments says nothing of hits") {
-  TraceBuilder b = recording("");
+  RecordingBuilder b = recording("");
   const Analyzed read(b);
   CHECK(read.report().find("Instruments") == std::string::npos);
   CHECK(read.json().find("\"instruments\"") == std::string::npos);
@@ -178,7 +178,7 @@ TEST_CASE("buckets of histograms have the ranges that the module counts in") {
 
 TEST_CASE("JSON and CSV have all instruments with their CPUs, reasons and buckets") {
   const HitResults results = some_results();
-  TraceBuilder b = recording(results.to_json());
+  RecordingBuilder b = recording(results.to_json());
   const nlohmann::json json = nlohmann::json::parse(Analyzed(b).json());
   const nlohmann::json& list = json.at("instruments");
   REQUIRE(list.size() == 3);
@@ -204,9 +204,9 @@ TEST_CASE("JSON and CSV have all instruments with their CPUs, reasons and bucket
 }
 
 TEST_CASE("a slice keeps what the instruments of the whole recording have counted") {
-  TraceBuilder b = recording(some_results().to_json());
+  RecordingBuilder b = recording(some_results().to_json());
   const Bytes slice = slice_of(b.finish(), T + 10, T + 50);
-  const Result<Trace> trace = Trace::from_bytes(slice);
+  const Result<Recording> trace = Recording::from_bytes(slice);
   REQUIRE(trace);
   REQUIRE(trace->info().hits);
   CHECK(trace->info().hits->to_json() == some_results().to_json());
@@ -214,7 +214,7 @@ TEST_CASE("a slice keeps what the instruments of the whole recording have counte
 
 TEST_CASE("a section of hits that makes no sense is damage, or has nothing of what is wrong") {
   {
-    TraceBuilder b = recording("[1, 2]");
+    RecordingBuilder b = recording("[1, 2]");
     const Analyzed read(b);
     CHECK(!read.summary().missing.empty());
   }
@@ -222,7 +222,7 @@ TEST_CASE("a section of hits that makes no sense is damage, or has nothing of wh
        {"{}", R"({"instruments":7})", R"({"instruments":[7,{"text":1,"cpus":[1],"histogram":[]}]})",
         R"({"instruments":[{"cpus":[{"cpu":-1,"kept":"x","missed":{"a":-1,"b":[]}}],"histogram":
            {"rows":[{"sum":1e9,"counts":[[66,1],[1,-1],[1],7,[99999999999,1]]}]}}],"taken":null})"}) {
-    TraceBuilder b = recording(json);
+    RecordingBuilder b = recording(json);
     const Analyzed read(b);
     CHECK(read.summary().missing.empty());
     CHECK(read.report().find("hits on average") == std::string::npos);

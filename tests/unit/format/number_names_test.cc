@@ -29,7 +29,7 @@ std::set<std::string> names_below(std::uint64_t end, Name name) {
 }  // namespace
 
 TEST_CASE("system calls have the names of the file's tables") {
-  TraceInfo info;
+  RecordingInfo info;
   info.syscalls = {{0, "read"}, {257, "openat"}, {65535, "last"}, {65536, "damage"}};
   info.syscalls32 = {{3, "read"}};
   const NumberNames names(info);
@@ -51,7 +51,7 @@ TEST_CASE("system calls have the names of the file's tables") {
 }
 
 TEST_CASE("interrupt lines have the devices of the file's table") {
-  TraceInfo info;
+  RecordingInfo info;
   const auto add = [&](const char* number, const char* devices) {
     info.interrupts.emplace_back();
     info.interrupts.back().number = number;

@@ -8,7 +8,7 @@
 #include "lib/base/crc32.h"
 #include "lib/format/page_group.h"
 #include "lib/read/event_merge.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "lib/timeline/density.h"
 #include "tests/unit/random_recording.h"
 
@@ -40,7 +40,7 @@ Bytes pack(const std::vector<Bytes>& pages, std::uint64_t first_page = 0) {
 void sign(Bytes& file, std::uint64_t at, fkt_group_header header) {
   const auto* bytes = reinterpret_cast<const std::byte*>(&header);
   header.checksum = crc32({bytes, offsetof(fkt_group_header, checksum)});
-  TraceBuilder::put(file, at, header);
+  RecordingBuilder::put(file, at, header);
 }
 
 std::string unpack_error(const Bytes& file) {
@@ -51,7 +51,7 @@ std::string unpack_error(const Bytes& file) {
 }
 
 // All events that the reader returns, as text.
-std::string walk(const Trace& trace, const ReadRange& range = {}) {
+std::string walk(const Recording& trace, const ReadRange& range = {}) {
   std::string text;
   for (const Event& event : trace.events(range)) {
     text += std::to_string(event.clock) + ' ' + std::to_string(event.cpu) + ' ' +
@@ -99,7 +99,7 @@ TEST_CASE("pages that do not compress fit all the same") {
 
 TEST_CASE("a damaged group is told from a sound one") {
   const Bytes good = pack(some_pages(4));
-  const auto header = TraceBuilder::get<fkt_group_header>(good, 0);
+  const auto header = RecordingBuilder::get<fkt_group_header>(good, 0);
   CHECK(unpack_error(good).empty());
   const auto broken = [&](std::size_t at) {
     Bytes file = good;
@@ -122,7 +122,7 @@ TEST_CASE("a group unpacks to what its header says and no more") {
   const Bytes good = pack(some_pages(4));
   const auto with = [&](auto change) {
     Bytes file = good;
-    auto header = TraceBuilder::get<fkt_group_header>(file, 0);
+    auto header = RecordingBuilder::get<fkt_group_header>(file, 0);
     change(header);
     sign(file, 0, header);
     return unpack_error(file);
@@ -140,13 +140,13 @@ TEST_CASE("a group unpacks to what its header says and no more") {
 
 TEST_CASE("a compressed file reads as the same one without") {
   RandomRecording random = recording();
-  const Trace plain = opened(random.finish());
+  const Recording plain = opened(random.finish());
   REQUIRE(plain.pages().size() > 100);
   const std::string events = walk(plain);
-  using Tail = TraceBuilder::Tail;
+  using Tail = RecordingBuilder::Tail;
   for (const std::size_t pages : {1, 3, 64}) {
     for (const Tail tail : {Tail::finished, Tail::stream, Tail::none}) {
-      const Trace grouped = opened(random.builder().in_groups(pages).finish(tail));
+      const Recording grouped = opened(random.builder().in_groups(pages).finish(tail));
       CHECK(grouped.pages().size() == plain.pages().size());
       CHECK(walk(grouped) == events);
       CHECK(grouped.integrity().damaged_pages == 0);
@@ -161,8 +161,8 @@ TEST_CASE("a compressed file reads as the same one without") {
 
 TEST_CASE("several threads read a compressed file") {
   RandomRecording random = recording();
-  const Trace plain = opened(random.finish());
-  const Trace grouped = opened(random.builder().in_groups(7).finish());
+  const Recording plain = opened(random.finish());
+  const Recording grouped = opened(random.builder().in_groups(7).finish());
   PassControl one, other;
   const Density from_plain(plain, 1, one), from_grouped(grouped, 4, other);
   const TimeScale scale{plain.pages().front().first_clock, plain.pages().back().end_clock, 50};
@@ -174,17 +174,17 @@ TEST_CASE("several threads read a compressed file") {
 
 TEST_CASE("a damaged group is skipped, said once, and the rest is read") {
   RandomRecording random = recording();
-  TraceBuilder& builder = random.builder().in_groups(10);
+  RecordingBuilder& builder = random.builder().in_groups(10);
   const Bytes good = builder.finish();
   const std::uint64_t all = opened(good).pages().size();
   const fkt_group_entry group = builder.groups().at(4);
-  using Tail = TraceBuilder::Tail;
+  using Tail = RecordingBuilder::Tail;
   for (const Tail tail : {Tail::finished, Tail::none}) {
     // Damages the compressed frame, then the header.
     for (const std::uint64_t at : {group.offset + 100, group.offset + 17}) {
       Bytes file = builder.finish(tail);
       file[at] ^= std::byte{0x40};
-      const Trace trace = opened(file);
+      const Recording trace = opened(file);
       const std::string events = walk(trace);
       const Integrity& integrity = trace.integrity();
       CHECK(integrity.damaged_pages == 10);
@@ -204,15 +204,15 @@ TEST_CASE("a damaged group is skipped, said once, and the rest is read") {
 
 TEST_CASE("a compressed file that is cut anywhere is read up to there") {
   RandomRecording random(3, 2, 6'000, RandomRecording::Kind::plain);
-  TraceBuilder& builder = random.builder().in_groups(3);
+  RecordingBuilder& builder = random.builder().in_groups(3);
   const Bytes whole = builder.finish();
-  const Trace all = opened(whole);
+  const Recording all = opened(whole);
   walk(all);
   const std::vector<fkt_group_entry> groups = builder.groups();
   REQUIRE(groups.size() > 3);
   for (std::uint64_t size = builder.pages_offset(); size < builder.tail_offset(); size += 777) {
     const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-    const Trace trace = opened(cut);
+    const Recording trace = opened(cut);
     std::uint64_t pages = 0;
     bool within = false;
     for (const fkt_group_entry& group : groups) {
@@ -231,7 +231,7 @@ TEST_CASE("a compressed file that is cut anywhere is read up to there") {
 
 TEST_CASE("a table of groups that contradicts the file is not believed") {
   RandomRecording random(3, 2, 6'000, RandomRecording::Kind::plain);
-  TraceBuilder& builder = random.builder().in_groups(3);
+  RecordingBuilder& builder = random.builder().in_groups(3);
   const std::string events = walk(opened(builder.finish()));
   const std::vector<fkt_group_entry> good = builder.groups();
   const auto read_with = [&](auto change) {
@@ -240,15 +240,15 @@ TEST_CASE("a table of groups that contradicts the file is not believed") {
     change(groups);
     // Replaces the section's payload in place: the table is too small to be compressed.
     for (std::uint64_t at = builder.tail_offset(); at + 32 <= file.size(); at += 8) {
-      auto section = TraceBuilder::get<fkt_section_header>(file, at);
+      auto section = RecordingBuilder::get<fkt_section_header>(file, at);
       if (section.magic != FKT_SECTION_MAGIC || section.type != FKT_SEC_GROUPS) continue;
       const auto bytes = std::as_bytes(std::span(groups));
       REQUIRE(bytes.size() == section.stored_bytes);
       std::ranges::copy(bytes, file.begin() + static_cast<std::ptrdiff_t>(at + sizeof section));
       section.checksum = section_checksum(section, bytes);
-      TraceBuilder::put(file, at, section);
+      RecordingBuilder::put(file, at, section);
     }
-    const Trace trace = opened(file);
+    const Recording trace = opened(file);
     CHECK(walk(trace) == events);
     return trace.integrity().notes.empty() ? "" : trace.integrity().notes.front();
   };

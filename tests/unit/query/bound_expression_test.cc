@@ -28,16 +28,16 @@ std::vector<json> lines(const std::string& text) {
 }
 
 std::shared_ptr<const Filter> chosen(const Bytes& file, const std::string& text) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   const auto filter = make_filter(trace, text, {});
   if (!filter) throw std::runtime_error(text + ": " + filter.error().message);
   return *filter;
 }
 
 // Events of the dump that the expression selects, as "CPU TIME". The filter was made with another
-// Trace of the same file than the one it is used with.
+// Recording of the same file than the one it is used with.
 std::vector<std::string> selected(const Bytes& file, const std::string& text) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   Selection selection;
   const auto filter = make_filter(trace, text, {});
   REQUIRE(filter);
@@ -86,7 +86,7 @@ std::vector<std::string> by_hand(const Bytes& file, bool whole, const Rule& rule
 }
 
 std::string refused(const std::string& text) {
-  const Trace trace = std::move(*Trace::from_bytes(find_recording()));
+  const Recording trace = std::move(*Recording::from_bytes(find_recording()));
   const auto filter = make_filter(trace, text, {});
   return filter ? "accepted" : filter.error().message;
 }
@@ -170,7 +170,7 @@ TEST_CASE("--where selects what an evaluation of the dump selects") {
 }
 
 TEST_CASE("events of instruments are selected by the names of their places") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() +
                 "name\ttracepoint\t2\tblock_rq_issue\nname\ttracepoint\t7\tblock_rq_insert\n"
@@ -193,14 +193,14 @@ TEST_CASE("events of instruments are selected by the names of their places") {
   CHECK(selected(file, "name == tracepoint") == Found{"0 20", "0 30", "0 40", "0 50"});
   CHECK(selected(file, "name != tracepoint && name != 'vfs_read:entry'") == Found{"0 10"});
   CHECK(selected(file, "name !~ 'block_*'") == Found{"0 10", "0 30", "0 60"});
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   const auto wrong = make_filter(trace, "name == block_rq_isue", {});
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().message.find("did you mean \"block_rq_issue\"?") != std::string::npos);
 }
 
 TEST_CASE("addresses are selected in any spelling, and bytes by their text") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() +
                                    "name\ttracepoint\t7\tsent\n"
                                    "values\ttracepoint\t7\t7\tfrom:ip4:1:0:32 to:ip6:2:0:128 "
@@ -220,7 +220,7 @@ TEST_CASE("addresses are selected in any spelling, and bytes by their text") {
   CHECK(selected(file, "from == '127.0.0.1'") == Found{"0 10"});
   CHECK(selected(file, "from !~ '*.1'") == Found{"0 20"});
   CHECK(selected(file, "mac == 'ab:02:03:04:05:06'") == Found{"0 10", "0 20"});
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   const auto wrong = make_filter(trace, "only6 == 'fe80:1'", {});
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().message ==
@@ -278,7 +278,7 @@ TEST_CASE("what cannot be meant in this recording is said") {
 }
 
 TEST_CASE("around an event: stretches of time, joined where they touch") {
-  const Trace trace = std::move(*Trace::from_bytes(find_recording()));
+  const Recording trace = std::move(*Recording::from_bytes(find_recording()));
   Selection selection;
   selection.where = *make_event_filter(trace, "softirq_raise", {});
   const std::vector<Interval> apart = *around(trace, selection, 100, {});
@@ -311,7 +311,7 @@ TEST_CASE("the slowest spans are those with the longest time in the dump") {
   }
   std::sort(all.rbegin(), all.rend());
   REQUIRE(all.size() > 3);
-  const Trace trace = std::move(*Trace::from_bytes(find_recording()));
+  const Recording trace = std::move(*Recording::from_bytes(find_recording()));
   const auto found = slowest(trace, {}, "sys*", 3, {});
   REQUIRE(found.size() == 3);
   for (std::size_t i = 0; i < found.size(); i++) CHECK(found[i].duration == all[i]);
@@ -325,14 +325,14 @@ TEST_CASE("the slowest spans are those with the longest time in the dump") {
 }
 
 TEST_CASE("the CPU of a slowest span is the one where it began") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 200, FKT_E_SWITCH_S, 0);
   b.event(1, T + 300, FKT_E_WAKING, 42);
   b.event(1, T + 400, FKT_E_SWITCH_R, 42);
   b.event(1, T + 500, FKT_E_SYS_EXIT, 1);
-  const Trace trace = std::move(*Trace::from_bytes(b.finish()));
+  const Recording trace = std::move(*Recording::from_bytes(b.finish()));
   const auto found = slowest(trace, {}, "sys_read", 1, {});
   REQUIRE(found.size() == 1);
   CHECK(found[0].cpu == 0);

@@ -66,7 +66,7 @@ TEST_CASE("where the calls of a page began and ended, with and without keeping w
 
 TEST_CASE("a page that cannot be read to its end") {
   CallRecording recording(7, 2, 1500, CallRecording::Kind::prompt);
-  const Result<Trace> trace = Trace::from_bytes(recording.finish(), "calls");
+  const Result<Recording> trace = Recording::from_bytes(recording.finish(), "calls");
   REQUIRE(trace);
   RawPages raw(*trace, recording.catalogue());
   std::vector<std::uint64_t> words(raw.pages[1].words.begin(), raw.pages[1].words.end());

@@ -26,8 +26,8 @@ enum class Where { stream, catalogue };
 // Calls and tracepoints on two CPUs. The definitions stand on the second CPU, the second ones
 // behind the first events that need them; if the catalogue has them, others stand there that
 // nothing needs.
-TraceBuilder recording(Where where) {
-  TraceBuilder b;
+RecordingBuilder recording(Where where) {
+  RecordingBuilder b;
   const bool stream = where == Where::stream;
   if (!stream) b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + kAll);
   b.pid(0, 42).pid(1, 43);
@@ -66,7 +66,7 @@ std::string without_defines(const std::string& dump) {
 EngineResults said(const Bytes& file) {
   EngineResults said;
   said.lines = without_defines(Analyzed(file).dump());
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   for (const bool fast : {false, true}) {
     Analysis analysis(trace.info(), {});
     if (fast) {
@@ -95,7 +95,7 @@ void check(const Bytes& file) {
 // Changes a byte in the payload of the section of this type.
 void damage_section(Bytes& file, std::uint32_t type, std::uint64_t from) {
   for (std::uint64_t at = from; at + sizeof(fkt_section_header) < file.size(); at += 8) {
-    const auto header = TraceBuilder::get<fkt_section_header>(file, at);
+    const auto header = RecordingBuilder::get<fkt_section_header>(file, at);
     if (header.magic != FKT_SECTION_MAGIC || header.type != type) continue;
     file[at + sizeof header + 2] ^= std::byte{1};
     return;
@@ -114,23 +114,23 @@ TEST_CASE("names and values that are defined in the stream are those of the cata
 }
 
 TEST_CASE("files without a tail decode by the events alone") {
-  check(recording(Where::stream).finish(TraceBuilder::Tail::none));
-  check(recording(Where::stream).in_groups(2).finish(TraceBuilder::Tail::none));
+  check(recording(Where::stream).finish(RecordingBuilder::Tail::none));
+  check(recording(Where::stream).in_groups(2).finish(RecordingBuilder::Tail::none));
 }
 
 TEST_CASE("a stream decodes by its tail, and without the tail's definitions by its events") {
   check(recording(Where::stream)
             .section(FKT_SEC_DEFINITIONS_END, kAll)
-            .finish(TraceBuilder::Tail::stream));
-  TraceBuilder b = recording(Where::stream).section(FKT_SEC_DEFINITIONS_END, kAll);
-  Bytes file = b.finish(TraceBuilder::Tail::stream);
+            .finish(RecordingBuilder::Tail::stream));
+  RecordingBuilder b = recording(Where::stream).section(FKT_SEC_DEFINITIONS_END, kAll);
+  Bytes file = b.finish(RecordingBuilder::Tail::stream);
   file.resize(b.tail_offset());
   check(file);
 }
 
 TEST_CASE("definitions that cannot be read in the tail are read from the events") {
   for (const bool packed : {false, true}) {
-    TraceBuilder b = recording(Where::stream).section(FKT_SEC_DEFINITIONS_END, kAll);
+    RecordingBuilder b = recording(Where::stream).section(FKT_SEC_DEFINITIONS_END, kAll);
     if (packed) b.in_groups(2);
     Bytes file = b.finish();
     damage_section(file, FKT_SEC_DEFINITIONS_END, b.tail_offset());
@@ -141,15 +141,15 @@ TEST_CASE("definitions that cannot be read in the tail are read from the events"
 
 TEST_CASE("a later part or snapshot has in its head what was defined before it") {
   // Its pages do not have the definitions: those of a flight recorder were overwritten.
-  for (const auto tail : {TraceBuilder::Tail::none, TraceBuilder::Tail::finished}) {
-    TraceBuilder b = recording(Where::catalogue);
+  for (const auto tail : {RecordingBuilder::Tail::none, RecordingBuilder::Tail::finished}) {
+    RecordingBuilder b = recording(Where::catalogue);
     b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines());
     check(b.section(FKT_SEC_DEFINITIONS, kAll).finish(tail));
   }
   // One was known, and one comes in its pages; the tail has both.
   check(recording(Where::stream)
             .section(FKT_SEC_DEFINITIONS, kFirst)
-            .finish(TraceBuilder::Tail::none));
+            .finish(RecordingBuilder::Tail::none));
   check(recording(Where::stream)
             .section(FKT_SEC_DEFINITIONS, kFirst)
             .section(FKT_SEC_DEFINITIONS_END, kAll)
@@ -157,9 +157,9 @@ TEST_CASE("a later part or snapshot has in its head what was defined before it")
 }
 
 TEST_CASE("a slice has all definitions of its recording") {
-  for (const auto tail : {TraceBuilder::Tail::none, TraceBuilder::Tail::finished}) {
-    TraceBuilder b = recording(Where::stream);
-    if (tail == TraceBuilder::Tail::finished) b.section(FKT_SEC_DEFINITIONS_END, kAll);
+  for (const auto tail : {RecordingBuilder::Tail::none, RecordingBuilder::Tail::finished}) {
+    RecordingBuilder b = recording(Where::stream);
+    if (tail == RecordingBuilder::Tail::finished) b.section(FKT_SEC_DEFINITIONS_END, kAll);
     const Bytes file = b.finish(tail);
     // Behind the pages with the definitions.
     Selection selection;
@@ -178,9 +178,9 @@ TEST_CASE("a slice has all definitions of its recording") {
 }
 
 TEST_CASE("a damaged page with definitions is damage, and costs the names in it alone") {
-  TraceBuilder b = recording(Where::stream);
-  Bytes file = b.finish(TraceBuilder::Tail::none);
-  const Trace whole = opened(file);
+  RecordingBuilder b = recording(Where::stream);
+  Bytes file = b.finish(RecordingBuilder::Tail::none);
+  const Recording whole = opened(file);
   for (const PageRef& page : whole.pages()) {
     if (page.cpu == 1 && page.seq == 0) {
       file[page.offset + sizeof(fkt_page_header) + 1] ^= std::byte{1};

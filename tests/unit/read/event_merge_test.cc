@@ -7,21 +7,21 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/analyzed.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using fkt::Event;
-using fkt::Trace;
+using fkt::Recording;
 using fkt::test::Bytes;
 using fkt::test::opened;
+using fkt::test::RecordingBuilder;
 using fkt::test::T;
-using fkt::test::TraceBuilder;
 
 namespace {
 
 // Writes random events on `cpus` CPUs and checks that each is read back once, in order.
 void round_trip(std::uint32_t cpus, std::uint32_t events, unsigned seed) {
   std::mt19937 random(seed);
-  TraceBuilder b;
+  RecordingBuilder b;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> expected;  // clock, cpu
   std::uint64_t clock = T;
   for (std::uint32_t i = 0; i < events; ++i) {
@@ -31,7 +31,7 @@ void round_trip(std::uint32_t cpus, std::uint32_t events, unsigned seed) {
     expected.emplace_back(clock, cpu);
   }
   std::ranges::sort(expected);
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   for (const bool ahead : {false, true}) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> found;
     std::vector<std::uint32_t> last_argument(cpus);
@@ -57,10 +57,10 @@ TEST_CASE("one CPU, few, and 256: every event once, in time order, ties by CPU n
 }
 
 TEST_CASE("a CPU that is alone for long, and one that comes late") {
-  TraceBuilder b;
+  RecordingBuilder b;
   for (std::uint32_t i = 0; i < 3000; ++i) b.event(5, T + i, FKT_E_NMI, i);
   b.event(1, T + 10'000, FKT_E_NMI);
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   std::uint64_t count = 0;
   std::uint32_t last_cpu = 0;
   for (const Event& e : trace.events()) {
@@ -72,12 +72,12 @@ TEST_CASE("a CPU that is alone for long, and one that comes late") {
 }
 
 TEST_CASE("pages that another thread prepares need not be read to the end") {
-  TraceBuilder b;
+  RecordingBuilder b;
   for (std::uint32_t i = 0; i < 100; ++i) {
     b.event(i % 3, T + i, FKT_E_NMI, i);
     b.close_page(i % 3);
   }
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   for (std::uint32_t stop = 0; stop <= 100; stop += 9) {
     fkt::EventRange events = trace.events({.from = T + 10, .to = {}, .cpu = {}, .ahead = true});
     std::uint32_t next = 10;
@@ -90,16 +90,16 @@ TEST_CASE("pages that another thread prepares need not be read to the end") {
 }
 
 TEST_CASE("a page that goes back in time is left out, with a note and a gap") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, T + 100, FKT_E_NMI, 1).close_page(0);
   b.event(0, T + 200, FKT_E_NMI, 2).close_page(0);
   b.event(0, T + 300, FKT_E_NMI, 3);
   Bytes file = b.finish();
-  auto header = TraceBuilder::get<fkt_page_header>(file, b.page_offset(1));
+  auto header = RecordingBuilder::get<fkt_page_header>(file, b.page_offset(1));
   header.first_clock -= 150;
   header.checksum = fkt_page_checksum(&header);
-  TraceBuilder::put(file, b.page_offset(1), header);
-  const Trace trace = opened(file);
+  RecordingBuilder::put(file, b.page_offset(1), header);
+  const Recording trace = opened(file);
   std::vector<std::uint32_t> arguments;
   std::vector<std::uint64_t> gap;
   for (const Event& e : trace.events()) {
@@ -118,24 +118,24 @@ TEST_CASE("a page that goes back in time is left out, with a note and a gap") {
 }
 
 TEST_CASE("an index that takes a page for another is found out") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, T + 100, FKT_E_NMI, 1).event(1, T + 200, FKT_E_NMI, 2);
   const fkt_index_entry swapped[] = {{T + 100, T + 100, 0, 1, 1}, {T + 200, T + 200, 0, 0, 1}};
   b.section(FKT_SEC_INDEX, {reinterpret_cast<const char*>(swapped), sizeof swapped});
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   for (const Event& e : trace.events()) FAIL("event on cpu " << e.cpu);
   CHECK(trace.integrity().damaged_pages == 2);
 }
 
 TEST_CASE("losses that only a page's header knows are a gap, and counted") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, T + 100, FKT_E_NMI).close_page(0).event(0, T + 200, FKT_E_NMI);
-  Bytes file = b.finish(TraceBuilder::Tail::none);
-  auto header = TraceBuilder::get<fkt_page_header>(file, b.page_offset(1));
+  Bytes file = b.finish(RecordingBuilder::Tail::none);
+  auto header = RecordingBuilder::get<fkt_page_header>(file, b.page_offset(1));
   header.lost = 12;
   header.checksum = fkt_page_checksum(&header);
-  TraceBuilder::put(file, b.page_offset(1), header);
-  const Trace trace = opened(file);
+  RecordingBuilder::put(file, b.page_offset(1), header);
+  const Recording trace = opened(file);
   CHECK(trace.integrity().lost == 12);
   std::uint64_t lost = 0;
   for (const Event& e : trace.events()) lost += e.id == FKT_W_LOST ? e.words[0] : 0;
@@ -143,13 +143,13 @@ TEST_CASE("losses that only a page's header knows are a gap, and counted") {
 }
 
 TEST_CASE("the first page at hand is not the CPU's first: its gap's count is not known, so 0") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, T, FKT_E_NMI).lost(0, T + 1, T + 5, 30).event(0, T + 5, FKT_E_NMI);
   b.lost(0, T + 6, T + 7, 4).event(0, T + 7, FKT_E_NMI);
-  Bytes file = b.finish(TraceBuilder::Tail::none);
+  Bytes file = b.finish(RecordingBuilder::Tail::none);
   const auto first = file.begin() + static_cast<std::ptrdiff_t>(b.pages_offset());
   file.erase(first, first + 4096);
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   std::vector<std::uint64_t> counts;
   for (const Event& e : trace.events()) {
     if (e.id == FKT_W_LOST) counts.push_back(e.words[0]);

@@ -14,7 +14,7 @@
 #include "lib/base/text.h"
 #include "lib/read/damage.h"
 #include "lib/read/event_merge.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -38,7 +38,7 @@ class Sum {
   std::uint32_t sum_ = 0;
 };
 
-void add_events(const Trace& trace, Sum& sum) {
+void add_events(const Recording& trace, Sum& sum) {
   for (const Event& e : trace.events()) {
     sum.add(e.clock);
     sum.add(e.id);
@@ -49,7 +49,7 @@ void add_events(const Trace& trace, Sum& sum) {
   }
 }
 
-void add_info(const TraceInfo& info, Sum& sum) {
+void add_info(const RecordingInfo& info, Sum& sum) {
   for (const Task& task : info.tasks) {
     sum.add(task.tid);
     sum.add(task.tgid);
@@ -78,7 +78,7 @@ void add_info(const TraceInfo& info, Sum& sum) {
 }
 
 // A checksum of everything that tools show of the recording.
-std::uint32_t given(const Trace& trace) {
+std::uint32_t given(const Recording& trace) {
   Sum sum;
   add_events(trace, sum);
   add_info(trace.info(), sum);
@@ -86,13 +86,13 @@ std::uint32_t given(const Trace& trace) {
 }
 
 Bytes recording(std::size_t group_pages) {
-  TraceBuilder builder;
+  RecordingBuilder builder;
   builder.in_groups(group_pages);
   builder.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n42\t42\t1\tsh\n");
   builder.section(FKT_SEC_SYSCALLS, "64\t0\tread\n64\t6\tlstat\n");
   builder.section(FKT_SEC_INTERRUPTS, "14\tide0\t7\n");
   std::mt19937_64 random(1);
-  std::array<std::uint64_t, 2> clocks{TraceBuilder::kStart, TraceBuilder::kStart};
+  std::array<std::uint64_t, 2> clocks{RecordingBuilder::kStart, RecordingBuilder::kStart};
   for (unsigned i = 0; i < 4000; i++) {
     const auto cpu = static_cast<std::uint32_t>(random() % clocks.size());
     clocks[cpu] += 1 + random() % 5000;
@@ -112,7 +112,7 @@ unsigned flips() {
 TEST_CASE("a changed byte does not change what a recording says, or is told") {
   for (const std::size_t group_pages : {0, 2}) {
     const Bytes good = recording(group_pages);
-    const Result<Trace> whole = Trace::from_bytes(good);
+    const Result<Recording> whole = Recording::from_bytes(good);
     REQUIRE(whole);
     const std::uint32_t expected = given(*whole);
     REQUIRE(damage_of(*whole).empty());
@@ -124,7 +124,7 @@ TEST_CASE("a changed byte does not change what a recording says, or is told") {
       const std::size_t offset = random() % bad.size();
       const auto by = static_cast<std::byte>(1 + random() % 255);
       bad[offset] ^= by;
-      const Result<Trace> trace = Trace::from_bytes(bad);
+      const Result<Recording> trace = Recording::from_bytes(bad);
       const bool is_same = trace && given(*trace) == expected;
       const bool is_told = !trace || !damage_of(*trace).empty();
       told += is_told;

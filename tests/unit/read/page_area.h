@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/read/page_index.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 namespace fkt::test {
 
@@ -23,7 +23,7 @@ struct AreaOfPages {
   // five first, three are of CPU 0 and two of CPU 1, in the order 0 0 1 0 1.
   // group_pages: pages in a compressed group; 0: not compressed.
   explicit AreaOfPages(std::size_t group_pages = 0, std::uint32_t pages = 5) {
-    TraceBuilder builder(kPageBytes);
+    RecordingBuilder builder(kPageBytes);
     builder.in_groups(group_pages);
     std::uint64_t clock = T;
     constexpr std::uint32_t cpus[] = {0, 0, 1, 0, 1};
@@ -38,7 +38,7 @@ struct AreaOfPages {
   }
 
   PageArea area(bool end_known = true) const {
-    return {file, begin, end, end_known, kPageBytes, TraceBuilder::kRecording};
+    return {file, begin, end, end_known, kPageBytes, RecordingBuilder::kRecording};
   }
   std::uint64_t page(std::uint64_t number) const { return begin + number * kPageBytes; }
   // The file's section of this type, with other contents unless `text` is empty.

@@ -3,13 +3,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using fkt::Event;
 using fkt::PageDecoder;
 using fkt::test::Bytes;
+using fkt::test::RecordingBuilder;
 using fkt::test::T;
-using fkt::test::TraceBuilder;
 using Decoded = fkt::PageDecoder::Step;
 
 namespace {
@@ -17,11 +17,11 @@ namespace {
 // The first page of a builder's recording, and its events.
 class OnePage {
  public:
-  explicit OnePage(TraceBuilder builder)
-      : builder_(std::move(builder)), file_(builder_.finish(TraceBuilder::Tail::none)) {}
+  explicit OnePage(RecordingBuilder builder)
+      : builder_(std::move(builder)), file_(builder_.finish(RecordingBuilder::Tail::none)) {}
 
   fkt::Result<fkt::Page> check() const {
-    return fkt::check_page(file_, builder_.pages_offset(), 4096, TraceBuilder::kRecording);
+    return fkt::check_page(file_, builder_.pages_offset(), 4096, RecordingBuilder::kRecording);
   }
   std::string fault() const {
     const auto page = check();
@@ -44,15 +44,16 @@ class OnePage {
   std::string error() const { return decoder_.error().message; }
 
   fkt_page_header header() const {
-    return TraceBuilder::get<fkt_page_header>(file_, builder_.pages_offset());
+    return RecordingBuilder::get<fkt_page_header>(file_, builder_.pages_offset());
   }
   void set_header(fkt_page_header header, bool sign = true) {
-    TraceBuilder::put(file_, builder_.pages_offset(), header);
-    if (sign) TraceBuilder::sign_page(file_, builder_.pages_offset());
+    RecordingBuilder::put(file_, builder_.pages_offset(), header);
+    if (sign) RecordingBuilder::sign_page(file_, builder_.pages_offset());
   }
   void set_word(std::size_t number, std::uint64_t word, bool sign = true) {
-    TraceBuilder::put(file_, builder_.pages_offset() + sizeof(fkt_page_header) + 8 * number, word);
-    if (sign) TraceBuilder::sign_page(file_, builder_.pages_offset());
+    RecordingBuilder::put(file_, builder_.pages_offset() + sizeof(fkt_page_header) + 8 * number,
+                          word);
+    if (sign) RecordingBuilder::sign_page(file_, builder_.pages_offset());
   }
   // Converts the page to the older version, which has no checksum of its events.
   void make_unchecked() {
@@ -69,14 +70,14 @@ class OnePage {
   }
 
  private:
-  TraceBuilder builder_;
+  RecordingBuilder builder_;
   Bytes file_;
   fkt::WordTable table_{fkt::Catalogue::builtin()};
   PageDecoder decoder_;
 };
 
-TraceBuilder three_events() {
-  TraceBuilder b;
+RecordingBuilder three_events() {
+  RecordingBuilder b;
   b.pid(2, 7);
   b.event(2, T + 1, FKT_E_SYS_ENTRY, 39);
   b.event(2, T + 2, FKT_E_FORK, 8, {0x00000007'00000008ULL});
@@ -87,7 +88,7 @@ TraceBuilder three_events() {
 }  // namespace
 
 TEST_CASE("a pair is its begin and its end") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(2, 7);
   b.event(2, T + 1, FKT_P_SYSCALL + 39, fkt_pair_arg(300, -11));
   b.event(2, T + 1000, FKT_P_SYSCALL + 202, 0);  // its end is not in this word
@@ -144,7 +145,7 @@ TEST_CASE("a pair's argument holds every result and duration that it says it doe
 }
 
 TEST_CASE("a pair that ends behind its page is damage") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(2, 7);
   b.event(2, T + 1, FKT_P_SYSCALL + 39, fkt_pair_arg(300, 0));
   OnePage page(std::move(b));
@@ -177,7 +178,7 @@ TEST_CASE("events: clock, cpu, pid, id, argument, words, offset") {
 }
 
 TEST_CASE("the stamp's 28 bits wrap") {
-  TraceBuilder b;
+  RecordingBuilder b;
   std::uint64_t clock = (1ULL << 40) - 5;
   std::vector<std::uint64_t> clocks;
   for (int i = 0; i < 40; ++i) {
@@ -194,7 +195,7 @@ TEST_CASE("the stamp's 28 bits wrap") {
 }
 
 TEST_CASE("TIME words bridge any pause") {
-  TraceBuilder b;
+  RecordingBuilder b;
   std::uint64_t clock = T;
   std::vector<std::uint64_t> clocks;
   for (const int bits : {28, 29, 40, 51}) {
@@ -211,7 +212,7 @@ TEST_CASE("TIME words bridge any pause") {
 }
 
 TEST_CASE("who runs: the header, PID words, switches from the event after them on") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 11).event(0, T, FKT_E_NMI);
   b.pid(0, 0x3fffff).event(0, T + 1, FKT_E_NMI);
   b.event(0, T + 2, FKT_E_SWITCH_D,
@@ -225,7 +226,7 @@ TEST_CASE("who runs: the header, PID words, switches from the event after them o
 }
 
 TEST_CASE("events of variable length, and none of their words taken for an event") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, T, FKT_E_EXEC, 3 | FKT_VAR_CUT, {1, 0, 0});
   b.event(0, T + 1, FKT_E_EXEC, 0).event(0, T + 2, FKT_E_NMI);
   const std::vector<Event> events = OnePage(std::move(b)).decode();
@@ -326,7 +327,7 @@ TEST_CASE("an unknown event is named") {
 }
 
 TEST_CASE("a full page is read to its last word, an empty one too") {
-  TraceBuilder b;
+  RecordingBuilder b;
   const std::uint32_t room = (4096 - sizeof(fkt_page_header)) / 8;
   for (std::uint32_t i = 0; i < room; ++i) b.event(0, T + i, FKT_E_NMI, i);
   OnePage full(std::move(b));

@@ -84,7 +84,7 @@ TEST_CASE("a group that the end of the file cuts off is told, and is no fault") 
 TEST_CASE("a group that says it has pages of an earlier one is left out") {
   AreaOfPages of(2);
   const std::uint64_t at = of.groups[1].offset;
-  place_group(std::span(of.file).subspan(at), {TraceBuilder::kRecording, 1});
+  place_group(std::span(of.file).subspan(at), {RecordingBuilder::kRecording, 1});
   const FoundGroups found = scan_groups(of.area());
   REQUIRE(found.groups.size() == 2);
   CHECK(found.groups[1].offset == of.groups[2].offset);

@@ -110,10 +110,10 @@ TEST_CASE("what follows the last page of an unfinished file is no damage, unless
   // A page with another recording's number is not ours.
   Bytes page(of.file.begin() + static_cast<std::ptrdiff_t>(of.page(4)),
              of.file.begin() + static_cast<std::ptrdiff_t>(of.end));
-  auto header = TraceBuilder::get<fkt_page_header>(page, 0);
+  auto header = RecordingBuilder::get<fkt_page_header>(page, 0);
   header.recording++;
-  TraceBuilder::put(page, 0, header);
-  TraceBuilder::sign_page(page, 0);
+  RecordingBuilder::put(page, 0, header);
+  RecordingBuilder::sign_page(page, 0);
   std::ranges::copy(page, of.file.begin() + static_cast<std::ptrdiff_t>(of.page(6)));
   area = {of.file, of.begin, of.file.size(), false, area.page_bytes, area.recording};
   found = scan(of, area);
@@ -123,8 +123,8 @@ TEST_CASE("what follows the last page of an unfinished file is no damage, unless
   // The next page of CPU 1, behind a hole of one page.
   header.recording--;
   header.seq++;
-  TraceBuilder::put(page, 0, header);
-  TraceBuilder::sign_page(page, 0);
+  RecordingBuilder::put(page, 0, header);
+  RecordingBuilder::sign_page(page, 0);
   std::ranges::copy(page, of.file.begin() + static_cast<std::ptrdiff_t>(of.page(6)));
   found = scan(of, area);
   CHECK(found.pages.size() == 6);

@@ -22,7 +22,7 @@ constexpr std::uint32_t kPageBytes = AreaOfPages::kPageBytes;
 PageSource grouped(const AreaOfPages& of) {
   auto groups = read_group_table(of.section(FKT_SEC_GROUPS), of.area());
   REQUIRE(groups);
-  return {of.file, of.begin, kPageBytes, TraceBuilder::kRecording, *groups};
+  return {of.file, of.begin, kPageBytes, RecordingBuilder::kRecording, *groups};
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ PageSource grouped(const AreaOfPages& of) {
 TEST_CASE("a page from a compressed group has the bytes of the plain page, at the same offset") {
   const AreaOfPages plain, packed(2);
   REQUIRE(plain.begin == packed.begin);
-  const PageSource from_plain(plain.file, plain.begin, kPageBytes, TraceBuilder::kRecording);
+  const PageSource from_plain(plain.file, plain.begin, kPageBytes, RecordingBuilder::kRecording);
   const PageSource from_groups = grouped(packed);
   CHECK(from_plain.groups().empty());
   CHECK(from_groups.groups().size() == 3);
@@ -89,7 +89,7 @@ TEST_CASE("several threads get the same pages from groups") {
 TEST_CASE("a page that the file's end cuts off, and one of a group that is gone, are errors") {
   AreaOfPages plain;
   plain.file.resize(plain.page(4) + 100);
-  const PageSource source(plain.file, plain.begin, kPageBytes, TraceBuilder::kRecording);
+  const PageSource source(plain.file, plain.begin, kPageBytes, RecordingBuilder::kRecording);
   CHECK(source.bytes(plain.page(4))->bytes.size() == 100);
   CHECK(message_of(source.page(plain.page(4))).find("the file ends within it") !=
         std::string::npos);
@@ -99,7 +99,8 @@ TEST_CASE("a page that the file's end cuts off, and one of a group that is gone,
   const AreaOfPages packed(2);
   std::vector<GroupRef> groups = grouped(packed).groups();
   groups.erase(groups.begin() + 1);
-  const PageSource holed(packed.file, packed.begin, kPageBytes, TraceBuilder::kRecording, groups);
+  const PageSource holed(packed.file, packed.begin, kPageBytes, RecordingBuilder::kRecording,
+                         groups);
   CHECK(holed.page(packed.page(1)));
   CHECK(message_of(holed.page(packed.page(2))) == "pages 2 to 3: their group cannot be read");
   CHECK(message_of(holed.page(packed.page(3))) == "pages 2 to 3: their group cannot be read");
@@ -110,9 +111,9 @@ TEST_CASE("a page that the file's end cuts off, and one of a group that is gone,
 
 TEST_CASE("events are checked once if they are remembered, else each time; damage always shows") {
   AreaOfPages of;
-  PageSource remembers(of.file, of.begin, kPageBytes, TraceBuilder::kRecording);
+  PageSource remembers(of.file, of.begin, kPageBytes, RecordingBuilder::kRecording);
   remembers.remember(5);
-  const PageSource forgets(of.file, of.begin, kPageBytes, TraceBuilder::kRecording);
+  const PageSource forgets(of.file, of.begin, kPageBytes, RecordingBuilder::kRecording);
   CHECK(remembers.page(of.page(0)));
   CHECK(forgets.page(of.page(0)));
   of.file[of.page(0) + FKT_PAGE_HEADER_BYTES] ^= std::byte{1};

@@ -5,7 +5,7 @@
 
 #include "lib/read/event_merge.h"
 #include "lib/timeline/density.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -13,8 +13,8 @@ using namespace fkt::test;
 namespace {
 
 // On CPU 0 ten events were lost before its third page, three of them before this file.
-Bytes second_file(const char* part, TraceBuilder::Tail tail) {
-  TraceBuilder b;
+Bytes second_file(const char* part, RecordingBuilder::Tail tail) {
+  RecordingBuilder b;
   if (part) b.section(FKT_SEC_PART, part);
   b.skip_pages(0, 2);
   b.lost(0, T + 5000, T + 6000, 10);
@@ -26,11 +26,11 @@ Bytes second_file(const char* part, TraceBuilder::Tail tail) {
 struct Read {
   std::uint64_t gap = 0;  // events lost according to its gaps
   Integrity integrity;
-  TraceInfo info;
+  RecordingInfo info;
 };
 
 Read read(const Bytes& file) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   Read out;
   for (const Event& event : trace.events()) {
     if (event.id == FKT_W_LOST) out.gap += event.words[0];
@@ -48,8 +48,8 @@ Read read(const Bytes& file) {
 }  // namespace
 
 TEST_CASE("losses before a file of several are not its own") {
-  const Read part =
-      read(second_file(R"({"number":3,"lost":[{"cpu":0,"lost":3}]})", TraceBuilder::Tail::none));
+  const Read part = read(
+      second_file(R"({"number":3,"lost":[{"cpu":0,"lost":3}]})", RecordingBuilder::Tail::none));
   REQUIRE(part.info.part);
   CHECK(part.info.part->number == 3);
   CHECK(part.gap == 7);
@@ -62,7 +62,7 @@ TEST_CASE("losses before a file of several are not its own") {
 }
 
 TEST_CASE("a file that is none of several begins with its recording") {
-  const Read whole = read(second_file(nullptr, TraceBuilder::Tail::none));
+  const Read whole = read(second_file(nullptr, RecordingBuilder::Tail::none));
   CHECK_FALSE(whole.info.part);
   CHECK(whole.integrity.lost == 10);
   CHECK(whole.info.oldest == 0);
@@ -71,9 +71,9 @@ TEST_CASE("a file that is none of several begins with its recording") {
 
 TEST_CASE("what a file says of those before it may be nonsense") {
   for (const char* text : {"{}", R"({"number":"x","lost":7})", R"({"lost":[1,{"cpu":-1}]})"}) {
-    CHECK(read(second_file(text, TraceBuilder::Tail::none)).info.part);
+    CHECK(read(second_file(text, RecordingBuilder::Tail::none)).info.part);
   }
-  const Read none = read(second_file("no JSON", TraceBuilder::Tail::none));
+  const Read none = read(second_file("no JSON", RecordingBuilder::Tail::none));
   CHECK_FALSE(none.info.part);
   CHECK(none.integrity.notes.size() >= 1);
 }

@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "lib/read/quick_splitter.h"
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 #include "tests/unit/call_recording.h"
 #include "tests/unit/read/raw_pages.h"
 
@@ -286,7 +286,7 @@ TEST_CASE("pages of calls at random times, that are split while they are walked 
 
 TEST_CASE("damaged pages that are split while they are walked through once") {
   CallRecording recording(7, 2, 1500, CallRecording::Kind::prompt);
-  const Result<Trace> trace = Trace::from_bytes(recording.finish(), "calls");
+  const Result<Recording> trace = Recording::from_bytes(recording.finish(), "calls");
   REQUIRE(trace);
   RawPages raw(*trace, recording.catalogue());
   cut(raw);

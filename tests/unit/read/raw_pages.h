@@ -5,15 +5,15 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "lib/read/recording.h"
 #include "lib/read/split_walk.h"
-#include "lib/read/trace.h"
 #include "tests/unit/call_recording.h"
 
 namespace fkt::test {
 
 // The pages of a recording as they stand in the file, and how they are split.
 struct RawPages {
-  explicit RawPages(const Trace& trace, const Catalogue& in_file)
+  explicit RawPages(const Recording& trace, const Catalogue& in_file)
       : catalogue(in_file), rules(catalogue) {
     for (const PageRef& ref : trace.pages()) {
       const Result<PageBytes> bytes = trace.page_bytes(ref);
@@ -39,7 +39,7 @@ void each_call_recording(unsigned seeds, Check check) {
     for (unsigned seed = 1; seed <= seeds; seed++) {
       CAPTURE(kind, seed);
       CallRecording recording(seed, 1 + seed % 4, 1500, kind);
-      const Result<Trace> trace = Trace::from_bytes(recording.finish(), "calls");
+      const Result<Recording> trace = Recording::from_bytes(recording.finish(), "calls");
       REQUIRE(trace);
       RawPages raw(*trace, recording.catalogue());
       REQUIRE(raw.pages.size() > 2);

@@ -22,7 +22,7 @@ using namespace fkt::test;
 namespace {}  // namespace
 
 TEST_CASE("numbers stand where no table has a name") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_SYSCALLS, "").section(FKT_SEC_INTERRUPTS, "").section(FKT_SEC_TASKS, "");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
@@ -48,7 +48,7 @@ TEST_CASE("numbers stand where no table has a name") {
 }
 
 TEST_CASE("a system call's number may be negative") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY_LONG, 0, {~std::uint64_t{0}});
   b.event(0, T + 101, FKT_E_SYS_EXIT, static_cast<std::uint32_t>(-38) & FKT_ARG_MASK);
@@ -63,7 +63,7 @@ TEST_CASE("a system call's number may be negative") {
 }
 
 TEST_CASE("where layers were switched and nothing was lost, the report speaks of no gap") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
   b.event(1, T + 110, FKT_E_MASK, 0, {1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS});
@@ -75,7 +75,7 @@ TEST_CASE("where layers were switched and nothing was lost, the report speaks of
 }
 
 TEST_CASE("what the kernel names, the dump names") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_TRAP, 0 | 1 << 8, {0x401000, 0});
   b.event(0, T + 110, FKT_E_SYS_ENTRY, 0);
@@ -93,7 +93,7 @@ TEST_CASE("what the kernel names, the dump names") {
 }
 
 TEST_CASE("a file's own catalogue says how its events read") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() +
                 "layer\t40\tbattery\tcharge\n"
@@ -135,7 +135,7 @@ TEST_CASE("counts hold each event once, and JSON is JSON") {
 }
 
 TEST_CASE("percentiles are those of the durations from entry to exit") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   // Values below 32 ticks are exact: the durations are 1 to 20, in mixed order.
   for (std::uint64_t i = 0; i < 20; i++) {
@@ -220,7 +220,7 @@ TEST_CASE("text is escaped byte by byte, wherever in it a byte stands") {
 }
 
 TEST_CASE("the statistics keep their shares in a narrow terminal, and use a wide one") {
-  const Trace trace = std::move(*Trace::from_bytes(find_recording()));
+  const Recording trace = std::move(*Recording::from_bytes(find_recording()));
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
   for (const Event& event : trace.events()) analysis.add(event);

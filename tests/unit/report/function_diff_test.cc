@@ -6,7 +6,7 @@
 #include "lib/calls/function_diff.h"
 #include "lib/report/diff_report.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -68,8 +68,8 @@ TEST_CASE("too few calls say nothing") {
 namespace {
 
 // Calls of write, each of 1000 ns, and as many of read.
-TraceBuilder calling(std::uint64_t writes, std::uint64_t reads) {
-  TraceBuilder b;
+RecordingBuilder calling(std::uint64_t writes, std::uint64_t reads) {
+  RecordingBuilder b;
   b.pid(0, 42);
   std::uint64_t at = T;
   const auto call = [&](std::uint32_t number) {
@@ -81,7 +81,7 @@ TraceBuilder calling(std::uint64_t writes, std::uint64_t reads) {
   return b;
 }
 
-CallSource source_of(const Folder& folder, const char* name, TraceBuilder b) {
+CallSource source_of(const Folder& folder, const char* name, RecordingBuilder b) {
   b.write(folder.file(name));
   Result<CallSource> source = CallSource::open(folder.file(name));
   REQUIRE(source);
@@ -125,7 +125,7 @@ TEST_CASE("what is done more often comes first, and is marked") {
 
 TEST_CASE("what two recordings do not have in common is told") {
   const Folder folder;
-  TraceBuilder b = calling(1, 1);
+  RecordingBuilder b = calling(1, 1);
   b.section(FKT_SEC_COMMAND,
             R"({"recorder_pid":10,"workload_pid":42,"command":["work","-x"],"mask":1089,)"
             R"("args":true,"filter":"only","filter_pid":42})");

@@ -186,7 +186,7 @@ void check_paths(const TaskActivity& states, const Analysis& analysis, const Eng
 
 // at_once: a thread may run on two CPUs at the same time; then its time is counted once here and
 // twice in the CPUs' sum.
-EngineResults by_statistics(const Trace& trace, bool at_once, std::string& everything) {
+EngineResults by_statistics(const Recording& trace, bool at_once, std::string& everything) {
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
   TaskActivity states(analysis);
@@ -221,7 +221,7 @@ EngineResults by_statistics(const Trace& trace, bool at_once, std::string& every
 
 void check_scan(const Bytes& file, const std::string& everything) {
   for (const unsigned threads : {1U, 2U, 4U}) {
-    const Trace trace = opened(file);
+    const Recording trace = opened(file);
     Analysis analysis(trace.info(), {});
     analysis.keep_histograms();
     scan(trace, analysis, {.threads = threads});
@@ -233,7 +233,7 @@ void check_scan(const Bytes& file, const std::string& everything) {
 
 // Checks that what each task called adds up to the statistics, and that each task's runs add up to
 // the time that it ran. at_once: as for by_statistics().
-void check_views(const Trace& trace, bool at_once) {
+void check_views(const Recording& trace, bool at_once) {
   Analysis first(trace.info(), {}), second(trace.info(), {}), third(trace.info(), {});
   first.keep_histograms();
   TaskCalls calls(first);
@@ -291,7 +291,7 @@ void check_views(const Trace& trace, bool at_once) {
 
 // Checks that all engines agree, and returns the common result.
 EngineResults check_all(const Bytes& file, bool at_once = false) {
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   std::string everything;
   EngineResults said = by_statistics(trace, at_once, everything);
   check_scan(file, everything);
@@ -352,7 +352,7 @@ std::pair<std::size_t, std::size_t> check_states(const Analysis& analysis,
 
 // Compares the page's figures for a part of the recording with the statistics of that part. Returns
 // how many types of spans, CPUs and tasks were compared that have time in that part.
-std::array<std::size_t, 3> check_window(const Trace& trace, const Timeline& timeline,
+std::array<std::size_t, 3> check_window(const Recording& trace, const Timeline& timeline,
                                         std::uint64_t from, std::uint64_t to) {
   INFO("from " << from << " to " << to);
   Analysis analysis(trace.info(), {.from = from, .to = to});
@@ -392,8 +392,8 @@ TEST_CASE("the page's figures of a part are those of the statistics: calls, CPUs
     INFO("seed " << seed);
     const auto kind = seed % 2 == 0 ? RandomRecording::Kind::plain : RandomRecording::Kind::few;
     RandomRecording recording(seed, 1 + seed % 4, 1500, kind);
-    const std::uint64_t start = TraceBuilder::kStart, third = (recording.end() - start) / 3;
-    const Trace trace = opened(recording.finish());
+    const std::uint64_t start = RecordingBuilder::kStart, third = (recording.end() - start) / 3;
+    const Recording trace = opened(recording.finish());
     Timeline timeline(trace);
     PassControl control;
     timeline.read(control);
@@ -413,8 +413,8 @@ TEST_CASE("the page's figures of a part are those of the statistics: calls of fu
   for (unsigned seed = 0; seed < recordings(); seed++) {
     INFO("seed " << seed);
     CallRecording recording(seed, 1 + seed % 4, 1500);
-    const std::uint64_t start = TraceBuilder::kStart, third = (recording.end() - start) / 3;
-    const Trace trace = opened(recording.finish());
+    const std::uint64_t start = RecordingBuilder::kStart, third = (recording.end() - start) / 3;
+    const Recording trace = opened(recording.finish());
     Timeline timeline(trace);
     PassControl control;
     timeline.read(control);
@@ -431,15 +431,15 @@ TEST_CASE("where the recorder did not come to its end, it is unknown how the CPU
   for (unsigned seed = 0; seed < recordings(); seed++) {
     INFO("seed " << seed);
     RandomRecording recording(seed, 2 + seed % 4, 1500, RandomRecording::Kind::plain);
-    const Bytes file = recording.finish(TraceBuilder::Tail::none);
+    const Bytes file = recording.finish(RecordingBuilder::Tail::none);
     check_all(file);
-    const Trace trace = opened(file);
+    const Recording trace = opened(file);
     Timeline timeline(trace);
     PassControl control;
     timeline.read(control);
     const std::uint64_t end = recording_end(trace);
     for (const std::uint64_t part : {std::uint64_t{1}, std::uint64_t{100}}) {
-      const std::uint64_t from = end - (end - TraceBuilder::kStart) / part;
+      const std::uint64_t from = end - (end - RecordingBuilder::kStart) / part;
       INFO("from " << from);
       Analysis analysis(trace.info(), {.from = from});
       TaskActivity states(analysis);

@@ -21,7 +21,7 @@ using namespace fkt::test;
 
 namespace {
 
-constexpr std::uint64_t kBegin = TraceBuilder::kStart;
+constexpr std::uint64_t kBegin = RecordingBuilder::kStart;
 
 // Each task of a CPU runs for 100 ticks in each round: it returns from the read() in which it
 // slept, and calls it again.
@@ -29,7 +29,7 @@ constexpr std::uint32_t kTasks = 5000, kCpus = 4, kRounds = 8;
 constexpr std::uint32_t kFirstTask = 1000;
 
 Bytes many_tasks() {
-  TraceBuilder b;
+  RecordingBuilder b;
   std::array<std::uint64_t, kCpus> clock;
   for (std::uint32_t cpu = 0; cpu < kCpus; cpu++) {
     clock[cpu] = kBegin + 100;
@@ -55,7 +55,7 @@ Bytes many_tasks() {
 
 TEST_CASE("5,000 tasks: each has its runs, its calls and its states") {
   static_assert(kTasks % kCpus == 0);
-  const Trace trace = opened(many_tasks());
+  const Recording trace = opened(many_tasks());
   Analysis analysis(trace.info(), {});
   TaskActivity states(analysis);
   analysis.watch(states);
@@ -92,7 +92,7 @@ TEST_CASE("50,000 types of spans, named by the catalogue") {
   constexpr std::uint32_t kFunctions = 50'000;
   const auto ticks = [](std::uint32_t function) { return 10 + function % 20; };
   std::string catalogue = Catalogue::builtin().to_lines();
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   std::uint64_t clock = kBegin;
   for (std::uint32_t i = 0; i < 2 * kFunctions; i++) {
@@ -106,11 +106,11 @@ TEST_CASE("50,000 types of spans, named by the catalogue") {
   }
   b.section(FKT_SEC_CATALOGUE, catalogue);
   const Bytes file = b.finish();
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   Analysis analysis(trace.info(), {});
   for (const Event& event : trace.events()) analysis.add(event);
   analysis.finish(true, recording_end(trace));
-  const Trace again = opened(file);
+  const Recording again = opened(file);
   Analysis scanned(again.info(), {});
   scan(again, scanned, {.threads = 2});
   scanned.finish(true, recording_end(again));
@@ -145,9 +145,9 @@ TEST_CASE("50,000 types of spans, named by the catalogue") {
 
 TEST_CASE("10^6 gaps: each is counted, and no call across one has a duration") {
   constexpr std::uint64_t kGaps = 1'000'000;
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, kBegin + 1, FKT_E_NMI).event(1, kBegin + 1, FKT_E_NMI);
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   Analysis analysis(trace.info(), {});
   // As a reader hands them on: a file with as many would have a page for each, 4 GB.
   std::uint64_t clock = kBegin + 1000;

@@ -19,7 +19,7 @@ using namespace fkt::test;
 namespace {
 
 std::string by_events(const Bytes& file, const Selection& selection) {
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   Analysis analysis(trace.info(), selection);
   analysis.keep_histograms();
   for (const Event& event : trace.events({.from = {}, .to = selection.to, .cpu = {}})) {
@@ -30,7 +30,7 @@ std::string by_events(const Bytes& file, const Selection& selection) {
 }
 
 std::string by_scan(const Bytes& file, const Selection& selection, unsigned threads) {
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   Analysis analysis(trace.info(), selection);
   analysis.keep_histograms();
   scan(trace, analysis, {.threads = threads});
@@ -41,7 +41,7 @@ std::string by_scan(const Bytes& file, const Selection& selection, unsigned thre
 // Returns as text what the tasks did, in which calls they slept, and which tasks or interrupts woke
 // them. threads: number of threads with which the file is scanned; 0: it is read event by event.
 std::string activity(const Bytes& file, const Selection& selection, unsigned threads) {
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   Analysis analysis(trace.info(), selection);
   TaskActivity states(analysis);
   OffCpu waits(analysis);
@@ -86,7 +86,7 @@ void check_scan(const Bytes& file, const Selection& selection = {}) {
   }
 }
 std::string checkpoint_by_events(const Bytes& file, std::uint64_t clock) {
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   Analysis analysis(trace.info(), {});
   for (const Event& event : trace.events({.from = {}, .to = clock, .cpu = {}})) analysis.add(event);
   return analysis.checkpoint(clock, clock + 1).to_lines();
@@ -133,11 +133,11 @@ TEST_CASE("a scan of a part: from, to, one CPU") {
   for (const unsigned seed : seeds(12, {39})) {
     INFO("seed " << seed);
     BusyRecording recording(seed, 3, 900);
-    const std::uint64_t third = (recording.end() - TraceBuilder::kStart) / 3;
+    const std::uint64_t third = (recording.end() - RecordingBuilder::kStart) / 3;
     const Bytes file = recording.finish();
-    check_scan(file, {.from = TraceBuilder::kStart + third});
-    check_scan(file,
-               {.from = TraceBuilder::kStart + third, .to = TraceBuilder::kStart + 2 * third});
+    check_scan(file, {.from = RecordingBuilder::kStart + third});
+    check_scan(file, {.from = RecordingBuilder::kStart + third,
+                      .to = RecordingBuilder::kStart + 2 * third});
     check_scan(file, {.cpu = seed % 3});
   }
 }
@@ -159,9 +159,9 @@ TEST_CASE("a scan of switches as only the file's catalogue has them") {
   for (unsigned seed = 0; seed < recordings(12); seed++) {
     INFO("seed " << seed);
     std::mt19937 random(seed);
-    TraceBuilder builder;
+    RecordingBuilder builder;
     builder.section(FKT_SEC_CATALOGUE, lines);
-    std::uint64_t clock = TraceBuilder::kStart;
+    std::uint64_t clock = RecordingBuilder::kStart;
     for (unsigned i = 0; i < 3000; i++) {
       clock += 1 + random() % 90;
       const unsigned cpu = random() % 2;
@@ -220,9 +220,9 @@ TEST_CASE("the state at a cut is the same after a scan") {
   for (unsigned seed = 0; seed < recordings(12); seed++) {
     INFO("seed " << seed);
     RandomRecording recording(seed, 3, 3000);
-    const std::uint64_t middle = (TraceBuilder::kStart + recording.end()) / 2;
+    const std::uint64_t middle = (RecordingBuilder::kStart + recording.end()) / 2;
     const Bytes file = recording.finish();
-    const Trace trace = opened(file);
+    const Recording trace = opened(file);
     Analysis analysis(trace.info(), {});
     const std::uint64_t early = middle - 50'000;
     Scanner scanner(trace, analysis, {.threads = 2, .statistics = false, .stops = {early, middle}});
@@ -236,7 +236,7 @@ TEST_CASE("the state at a cut is the same after a scan") {
 TEST_CASE("a scan stops where it is told to") {
   BusyRecording recording(1, 2, 150'000);
   const Bytes file = recording.finish();
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   Analysis analysis(trace.info(), {});
   std::uint64_t asked = 0;
   scan(trace, analysis, {.threads = 2, .progress = [&](std::uint64_t) { return ++asked < 2; }});
@@ -244,7 +244,7 @@ TEST_CASE("a scan stops where it is told to") {
 }
 
 TEST_CASE("a scan of a page whose header names a thread that cannot be") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, ~0U);
   for (std::uint64_t i = 0; i < 100; i++) {
     b.event(0, T + 100 * i, FKT_E_SYS_ENTRY, 39);

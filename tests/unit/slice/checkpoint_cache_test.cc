@@ -32,7 +32,8 @@ fs::path only_file(const std::string& folder) {
   return files[0];
 }
 
-Bytes slice_with(const Trace& trace, CheckpointCache* cache, std::uint64_t from, std::uint64_t to) {
+Bytes slice_with(const Recording& trace, CheckpointCache* cache, std::uint64_t from,
+                 std::uint64_t to) {
   SliceOptions options;
   options.cache = cache;
   return slice_of(trace, {{from, to}}, options);
@@ -44,7 +45,7 @@ std::size_t count_known(const CheckpointCache& cache) {
 }
 
 // Computes the states of the whole recording.
-void fill(const Trace& trace, CheckpointCache& cache) {
+void fill(const Recording& trace, CheckpointCache& cache) {
   REQUIRE_FALSE(cache.moments().empty());
   CHECK(read_checkpoints(trace, {{cache.moments().back()}}, &cache, {}).size() == 1);
 }
@@ -54,7 +55,8 @@ std::string checkpoint_of(const Bytes& slice) {
 }
 
 // Compares slices made with and without stored checkpoints byte by byte.
-void check_slice(const Trace& trace, CheckpointCache& cache, std::uint64_t from, std::uint64_t to) {
+void check_slice(const Recording& trace, CheckpointCache& cache, std::uint64_t from,
+                 std::uint64_t to) {
   INFO("from " << from - T << " to " << to - T);
   const Bytes with = slice_with(trace, &cache, from, to);
   const Bytes without = slice_with(trace, nullptr, from, to);
@@ -75,7 +77,7 @@ Bytes bytes_of(const fs::path& path) {
 TEST_CASE("a slice cut with known states is the one cut without") {
   for (unsigned seed = 1; seed <= 16; seed++) {
     RandomRecording random(seed, 1 + seed % 4, 9000);
-    const Trace trace = opened(random.finish());
+    const Recording trace = opened(random.finish());
     CheckpointCache cache(trace, "", kApart);
     REQUIRE(cache.moments().size() > 5);
     std::mt19937 choose(seed);
@@ -98,7 +100,7 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
   Bytes file = random.finish();
   const Folder around;
   const std::string folder = around.file("fkt");
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   CheckpointCache first(trace, folder, kApart);
   CHECK(count_known(first) == 0);
   fill(trace, first);
@@ -116,7 +118,7 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
   const Bytes good = slice_with(trace, nullptr, from, random.end());
   std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(trace.pages()[2].offset) + 200, 64,
               std::byte{0xff});
-  const Trace damaged = opened(file);
+  const Recording damaged = opened(file);
   CHECK(slice_with(damaged, &again, from, random.end()) == good);
   CheckpointCache none(damaged, "", kApart);
   CHECK_FALSE(slice_with(damaged, &none, from, random.end()) == good);
@@ -128,7 +130,7 @@ TEST_CASE("known states are kept, and what is before them is not read again") {
 
 TEST_CASE("known states that are damaged or of another recording are none") {
   RandomRecording random(9, 2, 9000), other(10, 2, 9000);
-  const Trace trace = opened(random.finish()), foreign = opened(other.finish());
+  const Recording trace = opened(random.finish()), foreign = opened(other.finish());
   const Folder around;
   const std::string folder = around.file("fkt");
   CheckpointCache first(trace, folder, kApart);
@@ -170,18 +172,18 @@ TEST_CASE("known states that are damaged or of another recording are none") {
 TEST_CASE("nothing is known of slices, parts, of what is not whole or short") {
   RandomRecording random(4, 2, 9000);
   const Bytes file = random.finish();
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   CHECK(CheckpointCache(trace, "").moments().empty());  // by default they are megabytes apart
-  const Trace slice = opened(slice_of(file, T + 1000, random.end()));
+  const Recording slice = opened(slice_of(file, T + 1000, random.end()));
   CHECK(CheckpointCache(slice, "", kApart).moments().empty());
   RandomRecording flight(4, 2, 9000);
   flight.builder().section(FKT_SEC_TASKS_END, "42\t42\t1\twork\n");
-  const Trace of_end = opened(flight.finish());
+  const Recording of_end = opened(flight.finish());
   CHECK(of_end.info().tasks_of_end);
   CHECK(CheckpointCache(of_end, "", kApart).moments().empty());
   Bytes damaged = file;
   damaged[trace.pages()[3].offset] ^= std::byte{1};
-  const Trace bad =
+  const Recording bad =
       opened({damaged.begin(), damaged.begin() + static_cast<std::ptrdiff_t>(trace.tail_offset())});
   CHECK(bad.integrity().damaged_pages == 1);
   CHECK(CheckpointCache(bad, "", kApart).moments().empty());
@@ -189,7 +191,7 @@ TEST_CASE("nothing is known of slices, parts, of what is not whole or short") {
 
 TEST_CASE("known states that cannot be kept are told of, and serve all the same") {
   RandomRecording random(5, 2, 9000);
-  const Trace trace = opened(random.finish());
+  const Recording trace = opened(random.finish());
   CheckpointCache cache(trace, "/proc/no/such/folder", kApart);
   fill(trace, cache);
   CHECK_FALSE(cache.keep());
@@ -197,7 +199,7 @@ TEST_CASE("known states that cannot be kept are told of, and serve all the same"
 }
 
 TEST_CASE("where states take too much room, every second goes") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   std::uint64_t clock = T;
   for (std::uint32_t tid = 1000; tid < 41'000; tid++) {
@@ -207,7 +209,7 @@ TEST_CASE("where states take too much room, every second goes") {
     b.event(0, clock += 100, FKT_E_SYS_ENTRY, 39);
     b.event(0, clock += 100, FKT_E_SYS_EXIT, 0);
   }
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   CheckpointCache cache(trace, "", kApart);
   const std::size_t planned = cache.moments().size();
   fill(trace, cache);

@@ -14,7 +14,7 @@ using namespace fkt::test;
 namespace {
 
 Checkpoint checkpoint_at(const Bytes& file, std::uint64_t from, std::uint64_t to) {
-  return *std::move(*Trace::from_bytes(slice_of(file, from, to))).info().checkpoint;
+  return *std::move(*Recording::from_bytes(slice_of(file, from, to))).info().checkpoint;
 }
 
 // Checks that a slice and [from, to) of the whole recording have the same report.
@@ -35,7 +35,7 @@ const Checkpoint::Task& task(const Checkpoint& checkpoint, std::uint32_t tid) {
 }  // namespace
 
 TEST_CASE("the cut says up to where each CPU's time was given away") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 39).event(1, T + 150, FKT_E_SYS_ENTRY, 39);
   b.event(0, T + 300, FKT_E_SYS_EXIT, 42).event(0, T + 900, FKT_E_SYS_ENTRY, 0);
@@ -52,7 +52,7 @@ TEST_CASE("the cut says up to where each CPU's time was given away") {
 }
 
 TEST_CASE("the cut says since when a task runs or is switched out") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 200, FKT_E_SWITCH_S, 0);
@@ -70,7 +70,7 @@ TEST_CASE("the cut says since when a task runs or is switched out") {
 
 TEST_CASE("a gap from before the cut hides nothing of a task that came to another CPU within it") {
   // 43 may have run on CPU 0 until 290, and runs on CPU 1 from then on.
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 50, FKT_E_SYS_ENTRY, 39).event(0, T + 60, FKT_E_SYS_EXIT, 42);
   b.event(1, T + 290, FKT_E_SWITCH_R, 43).event(1, T + 300, FKT_E_SYS_ENTRY, 39);
@@ -89,7 +89,7 @@ TEST_CASE("a gap from before the cut hides nothing of a task that came to anothe
 TEST_CASE("a gap that begins in a slice and ends behind it is known there") {
   // 42 leaves CPU 0 before the gap and comes back from CPU 1 during it. What it did meanwhile is
   // not known, so its call has no duration.
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 0);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
   b.event(1, T + 110, FKT_E_NMI);
@@ -109,11 +109,11 @@ TEST_CASE("a gap that begins in a slice and ends behind it is known there") {
 
 TEST_CASE("the cut knows a shared interrupt by the words that name it") {
   // Two devices share line 14; without a name in the event, the name is the one in the file.
-  const auto named = [](TraceBuilder& b, std::uint64_t at, const char* device) {
+  const auto named = [](RecordingBuilder& b, std::uint64_t at, const char* device) {
     b.event(0, at, FKT_E_IRQ_ENTRY_NAMED, 2, {14, chars(device)});
     b.event(0, at + 10, FKT_E_IRQ_EXIT, 14 | 1 << 22);
   };
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   named(b, T + 100, "usb");
   named(b, T + 200, "ide0");

@@ -265,7 +265,7 @@ TEST_CASE("no class of the library has a friend in a later room") {
     return "";
   });
   CHECK(definitions.size() > 300);
-  CHECK(definitions["Trace"] == std::vector<std::string>{"lib/read/trace.h"});
+  CHECK(definitions["Recording"] == std::vector<std::string>{"lib/read/recording.h"});
   check_all("lib", [&](const std::string& path, std::istream& file) {
     return wrong_friends(path, file, definitions, order);
   });
@@ -279,8 +279,8 @@ TEST_CASE("a friend against the order is found") {
   CHECK(definitions.size() == 2);
   const std::string friends = " private:\n  friend class Near;\n  friend struct Far;  // why\n";
   std::istringstream back(friends), fine(friends);
-  CHECK(wrong_friends("lib/read/trace.h", back, definitions, order) ==
-        "lib/read/trace.h has the friend Near\nlib/read/trace.h has the friend Far\n");
+  CHECK(wrong_friends("lib/read/recording.h", back, definitions, order) ==
+        "lib/read/recording.h has the friend Near\nlib/read/recording.h has the friend Far\n");
   CHECK(wrong_friends("lib/report/a.h", fine, definitions, order) == "");
   std::istringstream unknown("  friend class Nobody;\n");
   CHECK(wrong_friends("lib/report/a.h", unknown, definitions, order) != "");
@@ -293,10 +293,10 @@ TEST_CASE("no tool includes a file of another tool") {
 TEST_CASE("no header that is installed includes one of another library") {
   CHECK(check_all("lib", wrong_in_installed) > 100);
   std::istringstream json("#include <vector>\n# include <nlohmann/json_fwd.hpp>\n");
-  CHECK(wrong_in_installed("lib/read/trace.h", json) ==
-        "lib/read/trace.h includes nlohmann/json_fwd.hpp\n");
+  CHECK(wrong_in_installed("lib/read/recording.h", json) ==
+        "lib/read/recording.h includes nlohmann/json_fwd.hpp\n");
   std::istringstream ours("#include \"lib/format/json.h\"\n");
-  CHECK(wrong_in_installed("lib/read/trace.h", ours) != "");
+  CHECK(wrong_in_installed("lib/read/recording.h", ours) != "");
 }
 
 TEST_CASE("an include is found however it is written") {

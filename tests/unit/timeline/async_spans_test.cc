@@ -25,7 +25,7 @@ constexpr const char* kLines =
     "async\ttracepoint\t4\t4\tend\trequest\trq\tdev\n";
 constexpr std::uint64_t kVda = 254 << 20;
 
-class Requests : public TraceBuilder {
+class Requests : public RecordingBuilder {
  public:
   Requests() {
     section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + kLines);
@@ -49,8 +49,8 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 // The lanes of asynchronous spans of the whole recording.
 struct Drawn {
-  explicit Drawn(TraceBuilder& builder)
-      : trace(*Trace::from_bytes(builder.finish())), timeline(trace) {
+  explicit Drawn(RecordingBuilder& builder)
+      : trace(*Recording::from_bytes(builder.finish())), timeline(trace) {
     PassControl control;
     timeline.read(control);
     Lanes all({timeline.begin(), timeline.end(), 100'000}, timeline.tasks());
@@ -61,7 +61,7 @@ struct Drawn {
   }
   std::string name(std::size_t lane) const { return timeline.types()[lanes[lane].of.id].name; }
 
-  Trace trace;
+  Recording trace;
   Timeline timeline;
   std::vector<Lane> lanes;
 };

@@ -68,11 +68,11 @@ class Writer : public StateObserver {
 };
 
 struct Read {
-  Trace trace;
+  Recording trace;
   Timeline timeline;
   Writer seen;
   Read(const Bytes& file, bool by_events)
-      : trace(std::move(*Trace::from_bytes(file))), timeline(trace), seen(timeline, by_events) {
+      : trace(std::move(*Recording::from_bytes(file))), timeline(trace), seen(timeline, by_events) {
     PassControl control;
     timeline.read(control, &seen);
     done = control.done;
@@ -105,7 +105,7 @@ void check_same(const Bytes& file) {
 
 // The number of events that are handed out in bursts, and of all.
 std::pair<std::uint64_t, std::uint64_t> in_bursts(const Bytes& file) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
   const SpanTypes types(trace.info());
   const Meanings meanings(trace.info().catalogue, types.kinds());
   BurstMerge merge(trace, meanings, kForever, {});
@@ -122,8 +122,8 @@ std::pair<std::uint64_t, std::uint64_t> in_bursts(const Bytes& file) {
 // Compares a density that gets the pages while a time line reads them with one that reads them
 // itself. Returns how many pages are damaged.
 std::size_t check_density(const Bytes& file) {
-  const Trace trace = std::move(*Trace::from_bytes(file));
-  const Trace other = std::move(*Trace::from_bytes(file));
+  const Recording trace = std::move(*Recording::from_bytes(file));
+  const Recording other = std::move(*Recording::from_bytes(file));
   PassControl control, pass, rest;
   const Density alone(other, 1, control);
   Density on_the_way(trace);
@@ -172,7 +172,7 @@ TEST_CASE(
     check_same(file);
     const auto [bursts, all] = in_bursts(file);
     CHECK(bursts > all / 8);
-    const Trace trace = std::move(*Trace::from_bytes(file));
+    const Recording trace = std::move(*Recording::from_bytes(file));
     CHECK(all == static_cast<std::uint64_t>(std::ranges::distance(trace.events())));
   }
 }
@@ -208,7 +208,7 @@ TEST_CASE("in bursts: pairs whose ends have other keys, or are of other kinds") 
   std::mt19937 random(3);
   for (unsigned seed = 0; seed < recordings(20); seed++) {
     INFO("seed " << seed);
-    TraceBuilder b;
+    RecordingBuilder b;
     b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + lines);
     b.pid(0, 42).pid(1, 43);
     std::uint64_t clock = T;
@@ -248,7 +248,7 @@ TEST_CASE("in bursts: runs found ahead are those that are found in place") {
     INFO("seed " << seed);
     BusyRecording recording(seed, 1 + seed % 3, 2000);
     const Bytes file = recording.finish();
-    const Trace trace = std::move(*Trace::from_bytes(file));
+    const Recording trace = std::move(*Recording::from_bytes(file));
     const SpanTypes types(trace.info());
     const Meanings meanings(trace.info().catalogue, types.kinds());
     const QuietWords quiet(trace.info().catalogue, meanings);
@@ -296,7 +296,7 @@ TEST_CASE("in bursts: damaged recordings, many CPUs") {
 
 TEST_CASE("in bursts: a thread that moved unseen, whose old CPU runs another one then") {
   for (const std::uint32_t other : {43U, 0U}) {
-    TraceBuilder b;
+    RecordingBuilder b;
     b.pid(1, 42).event(1, T + 10, FKT_E_SOFTIRQ_RAISE, 1);
     b.pid(0, 42).event(0, T + 20, FKT_E_SOFTIRQ_RAISE, 1);
     b.event(0, T + 30, FKT_E_SYS_ENTRY, 39);
@@ -308,7 +308,7 @@ TEST_CASE("in bursts: a thread that moved unseen, whose old CPU runs another one
 }
 
 TEST_CASE("in bursts: a thread whose first event is a pair, and the events behind it") {
-  TraceBuilder b;
+  RecordingBuilder b;
   std::uint64_t clock = T;
   for (std::uint32_t pid = 1; pid < 200; pid++) {
     b.pid(0, pid);
@@ -322,7 +322,7 @@ TEST_CASE("in bursts: a thread whose first event is a pair, and the events behin
 
 TEST_CASE("in bursts: a number that is freed, or taken, before its burst begins") {
   for (const std::uint32_t id : {FKT_E_PID_FREE, FKT_E_FORK}) {
-    TraceBuilder b;
+    RecordingBuilder b;
     b.event(0, T + 5, FKT_E_SWITCH_R, 77);
     b.event(0, T + 10, FKT_E_SWITCH_X, 0);
     b.event(0, T + 15, FKT_E_SWITCH_R, 77);
@@ -342,7 +342,7 @@ TEST_CASE("in bursts: PID words in place of switches, as without the layer of pr
   std::mt19937 random(5);
   for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
-    TraceBuilder b;
+    RecordingBuilder b;
     std::uint64_t clock = T;
     std::vector<bool> in_call(8);
     std::vector<std::uint32_t> runs(4);

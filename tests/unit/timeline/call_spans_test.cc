@@ -32,7 +32,7 @@ struct SeenCalls : StateObserver {
   }
 };
 
-std::multiset<CallRecording::Call> calls_of_page(const Trace& trace) {
+std::multiset<CallRecording::Call> calls_of_page(const Recording& trace) {
   Timeline timeline(trace);
   PassControl control;
   timeline.read(control);
@@ -80,7 +80,7 @@ void check_same(const std::string& expected, const std::string& found) {
   FAIL("--- expected\n" << expected.substr(at, 240) << "\n--- found\n" << found.substr(at, 240));
 }
 
-std::string said_by_events(const Trace& trace) {
+std::string said_by_events(const Recording& trace) {
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
   for (const Event& event : trace.events()) analysis.add(event);
@@ -88,7 +88,7 @@ std::string said_by_events(const Trace& trace) {
   return everything_said(trace, analysis);
 }
 
-std::string said_by_scan(const Trace& trace, unsigned threads) {
+std::string said_by_scan(const Recording& trace, unsigned threads) {
   Analysis analysis(trace.info(), {});
   analysis.keep_histograms();
   scan(trace, analysis, {.threads = threads});
@@ -96,24 +96,24 @@ std::string said_by_scan(const Trace& trace, unsigned threads) {
   return everything_said(trace, analysis);
 }
 
-TraceBuilder builder() {
-  TraceBuilder b;
+RecordingBuilder builder() {
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() +
                                    "name\tfunction\t3\tvfs_read\nname\tfunction\t4\text4_read\n");
   return b;
 }
 
-void call(TraceBuilder& b, std::uint32_t cpu, std::uint64_t written, std::uint32_t function,
+void call(RecordingBuilder& b, std::uint32_t cpu, std::uint64_t written, std::uint32_t function,
           std::uint64_t begin, std::uint64_t end) {
   b.event(cpu, T + written, FKT_E_CALL, function, {fkt_call_word(T + begin, end - begin)});
 }
 
 // A user program's function: as call().
-void user_call(TraceBuilder& b, std::uint64_t written, std::uint64_t begin, std::uint64_t end) {
+void user_call(RecordingBuilder& b, std::uint64_t written, std::uint64_t begin, std::uint64_t end) {
   b.event(0, T + written, FKT_E_USER_CALL, 3, {fkt_call_word(T + begin, end - begin)});
 }
 
-std::string dumped(TraceBuilder& b) {
+std::string dumped(RecordingBuilder& b) {
   const Analyzed a(b);
   const std::string dump = a.dump();
   std::string names;
@@ -125,8 +125,8 @@ std::string dumped(TraceBuilder& b) {
   return names;
 }
 
-TraceBuilder user_builder() {
-  TraceBuilder b;
+RecordingBuilder user_builder() {
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE,
             Catalogue::builtin().to_lines() + "name\tuser_function\t3\tlibx:f\n");
   return b;
@@ -135,7 +135,7 @@ TraceBuilder user_builder() {
 }  // namespace
 
 TEST_CASE("calls of user programs are below system calls, and user time") {
-  TraceBuilder b = user_builder();
+  RecordingBuilder b = user_builder();
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 110, FKT_E_SYS_EXIT, 0);
@@ -159,7 +159,7 @@ TEST_CASE("calls of user programs are below system calls, and user time") {
 }
 
 TEST_CASE("a user program's call that began before the recording is around the system call in it") {
-  TraceBuilder b = user_builder();
+  RecordingBuilder b = user_builder();
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   b.event(0, T + 150, FKT_E_SYS_EXIT, 0);
@@ -173,7 +173,7 @@ TEST_CASE("a user program's call that began before the recording is around the s
 }
 
 TEST_CASE("calls are shown where they began, nested, under the system call") {
-  TraceBuilder b = builder();
+  RecordingBuilder b = builder();
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
   call(b, 0, 165, 4, 120, 160);
@@ -200,7 +200,7 @@ TEST_CASE("each call has its exact begin, duration and own time") {
     INFO("seed " << seed);
     const bool held = seed % 3 == 0;
     CallRecording recording(seed, 1 + seed % 4, 2500, held ? Kind::held : Kind::whole, !held);
-    const Trace trace = opened(recording.finish());
+    const Recording trace = opened(recording.finish());
     Analysis analysis(trace.info(), {});
     std::uint64_t before = 0;
     for (const Event& event : trace.events()) {
@@ -222,7 +222,7 @@ TEST_CASE("calls have their own time") {
     INFO("seed " << seed);
     const Kind kind = seed % 3 == 0 ? Kind::held : Kind::whole;
     CallRecording recording(seed, 1 + seed % 4, 2500, kind, false);
-    const Trace trace = opened(recording.finish());
+    const Recording trace = opened(recording.finish());
     Analysis analysis(trace.info(), {});
     for (const Event& event : trace.events()) analysis.add(event);
     analysis.finish(true, recording_end(trace));
@@ -257,7 +257,7 @@ TEST_CASE("where events are lost, nearly all calls are shown, and truly") {
   for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
     CallRecording recording(seed, 1 + seed % 4, 2500, Kind::gaps);
-    const Trace trace = opened(recording.finish());
+    const Recording trace = opened(recording.finish());
     const std::multiset<CallRecording::Call> calls = calls_of_page(trace);
     // A call in an interrupt may be hidden by a gap; its end is then taken for that of a call of
     // the same function around it.
@@ -288,7 +288,7 @@ TEST_CASE("a slice shows of calls what the recording shows of that part") {
         CHECK(sliced.summary().missing == std::vector<std::string>{});
         check_same(text(functions(whole.analysis()), true),
                    text(functions(sliced.analysis()), true));
-        const Trace trace = opened(slice);
+        const Recording trace = opened(slice);
         CHECK(trace.integrity().notes.empty());
         check_same(said_by_events(opened(slice)), said_by_scan(opened(slice), 2));
         // A slice of the slice.
@@ -327,7 +327,7 @@ TEST_CASE("where switches are not recorded, calls have their exact begins and du
   for (unsigned seed = 0; seed < recordings(40); seed++) {
     INFO("seed " << seed);
     CallRecording recording(seed, 1 + seed % 4, 2500, Kind::switches);
-    const Trace trace = opened(recording.finish());
+    const Recording trace = opened(recording.finish());
     Analysis analysis(trace.info(), {});
     for (const Event& event : trace.events()) analysis.add(event);
     analysis.finish(true, recording_end(trace));

@@ -17,7 +17,7 @@ namespace {
 
 // Pages of several CPUs and layers, idle intervals, a gap and a missing page.
 Bytes busy_recording() {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 42).pid(5, 42);
   std::uint64_t random = 1;
   for (const std::uint32_t cpu : {0U, 1U, 5U}) {
@@ -42,7 +42,7 @@ Bytes busy_recording() {
 
 using Counted = std::map<std::tuple<std::uint32_t, unsigned, std::uint32_t>, std::uint64_t>;
 
-Counted by_hand(const Trace& trace, const TimeScale& scale) {
+Counted by_hand(const Recording& trace, const TimeScale& scale) {
   Counted counted;
   for (const Event& event : trace.events()) {
     if (event.is_gap() || event.clock < scale.from || event.clock >= scale.to) continue;
@@ -67,7 +67,7 @@ Counted as_counted(const DensityCells& cells) {
 }
 
 // Returns how many gaps there are.
-std::size_t compare_gaps(const Trace& trace, const std::vector<Gap>& gaps) {
+std::size_t compare_gaps(const Recording& trace, const std::vector<Gap>& gaps) {
   std::vector<Gap> wanted;
   for (const Event& event : trace.events()) {
     if (event.id != FKT_W_LOST) continue;
@@ -123,7 +123,7 @@ TEST_CASE("cells are found without dividing as with it") {
 TEST_CASE("densities are exact at every zoom, by any number of threads") {
   std::size_t gaps = 0;
   for (const Bytes& file : {busy_recording(), find_recording(), broken_recording()}) {
-    const Result<Trace> trace = Trace::from_bytes(file);
+    const Result<Recording> trace = Recording::from_bytes(file);
     REQUIRE(trace);
     for (const unsigned threads : {1U, 3U}) {
       PassControl control;
@@ -144,7 +144,7 @@ TEST_CASE("densities are exact at every zoom, by any number of threads") {
 }
 
 TEST_CASE("where decoding would take too long no event is lost, and none moves far") {
-  const Result<Trace> trace = Trace::from_bytes(busy_recording());
+  const Result<Recording> trace = Recording::from_bytes(busy_recording());
   PassControl control;
   const Density density(*trace, 1, control);
   const std::uint64_t end = recording_end(*trace) + 1;
@@ -163,7 +163,7 @@ TEST_CASE("where decoding would take too long no event is lost, and none moves f
 }
 
 TEST_CASE("a gap that never closed is one too") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 39);
   b.section(FKT_SEC_TOTALS,
@@ -171,7 +171,7 @@ TEST_CASE("a gap that never closed is one too") {
             R"("pages":1,"bytes":4096,"stop_reason":"full","error":0,"drain_ns":0,"per_cpu":)"
             R"([{"cpu":0,"events":1,"lost":7,"discarded":0,"pages":1,"gap_from":1000200,)"
             R"("gap_lost":7}]})");
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   PassControl control;
   const Density density(*trace, 1, control);
   REQUIRE(density.gaps().size() == 1);
@@ -182,7 +182,7 @@ TEST_CASE("a gap that never closed is one too") {
 
 TEST_CASE("behind a CPU's last page that is damaged is a gap") {
   Bytes file = busy_recording();
-  const Result<Trace> whole = Trace::from_bytes(file);
+  const Result<Recording> whole = Recording::from_bytes(file);
   REQUIRE(whole);
   for (const PageRef& page : whole->pages()) {
     const bool is_last = std::ranges::none_of(whole->pages(), [&](const PageRef& other) {
@@ -190,7 +190,7 @@ TEST_CASE("behind a CPU's last page that is damaged is a gap") {
     });
     if (is_last && page.cpu != 5) file[page.offset + 100] ^= std::byte{1};
   }
-  const Result<Trace> trace = Trace::from_bytes(file);
+  const Result<Recording> trace = Recording::from_bytes(file);
   PassControl control;
   const Density density(*trace, 1, control);
   std::map<std::uint32_t, std::uint64_t> last;  // by CPU: clock of the last event (ticks)
@@ -207,7 +207,7 @@ TEST_CASE("behind a CPU's last page that is damaged is a gap") {
 
 TEST_CASE("more ends of calls go into a page than a page has words") {
   constexpr std::uint32_t kCalls = 70'000;
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() + "name\tfunction\t3\tf\n");
   b.pid(0, 42);
   b.event(0, T + 100, FKT_E_SYS_ENTRY, 0);
@@ -215,7 +215,7 @@ TEST_CASE("more ends of calls go into a page than a page has words") {
     b.event(0, T + 1'000'000 + i, FKT_E_CALL, 3, {fkt_call_word(T + 200 + 3 * i, 2)});
   }
   b.event(0, T + 2'000'000, FKT_E_SYS_EXIT, 0);
-  const Result<Trace> trace = Trace::from_bytes(b.finish());
+  const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
   PassControl control;
   const Density density(*trace, 1, control);
@@ -238,7 +238,7 @@ TEST_CASE("gaps that share a column are one piece") {
 }
 
 TEST_CASE("from the index alone the sum is about right") {
-  const Result<Trace> trace = Trace::from_bytes(busy_recording());
+  const Result<Recording> trace = Recording::from_bytes(busy_recording());
   const TimeScale scale{T, recording_end(*trace) + 1, 300};
   const DensityCells cells = density_from_index(trace->pages(), scale);
   std::uint64_t events = 0, wanted = 0;

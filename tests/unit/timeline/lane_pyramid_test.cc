@@ -18,12 +18,12 @@ using namespace fkt::test;
 namespace {
 
 struct Levelled {
-  Trace trace;
+  Recording trace;
   Timeline timeline;
   LanePyramid levels;
   // Pretends that the recording has `events` events: the more, the finer the levels.
   Levelled(const Bytes& file, std::uint64_t events, std::uint64_t most = LanePyramid::kMostCells)
-      : trace(std::move(*Trace::from_bytes(file))),
+      : trace(std::move(*Recording::from_bytes(file))),
         timeline(trace),
         levels(timeline.begin(), timeline.end(), events, timeline.longest_burst(), timeline.tasks(),
                most) {
@@ -97,11 +97,11 @@ class Passing : public StateObserver {
 };
 
 struct Passed {
-  Trace trace;
+  Recording trace;
   Timeline timeline;
   Passing passing;
   Passed(const Bytes& file, std::uint64_t events, bool in_groups)
-      : trace(std::move(*Trace::from_bytes(file))),
+      : trace(std::move(*Recording::from_bytes(file))),
         timeline(trace),
         passing(timeline, events, in_groups) {
     PassControl control;

@@ -35,10 +35,10 @@ struct Seen : StateObserver {
 };
 
 struct ReadLanes {
-  Trace trace;
+  Recording trace;
   Timeline timeline;
   explicit ReadLanes(const Bytes& file)
-      : trace(std::move(*Trace::from_bytes(file))), timeline(trace) {
+      : trace(std::move(*Recording::from_bytes(file))), timeline(trace) {
     PassControl control;
     timeline.read(control);
   }
@@ -58,7 +58,7 @@ constexpr auto state_value = [](TaskState state) { return static_cast<std::uint3
 
 // Has many more events than lie between two saved states.
 Bytes long_recording() {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   std::uint64_t at = T;
   for (unsigned i = 0; i < 9000; i++) {
@@ -116,7 +116,7 @@ TEST_CASE("what a slice of two stretches shows does not depend on where followin
     RandomRecording random(seed, 1 + seed % 4, 3000, RandomRecording::Kind::lossless);
     const Bytes file = random.finish();
     const std::uint64_t part = (random.end() - T) / 10;
-    const Trace trace = std::move(*Trace::from_bytes(
+    const Recording trace = std::move(*Recording::from_bytes(
         slice_of(file, {{T + part, T + 4 * part}, {T + 6 * part, T + 9 * part}})));
     Timeline timeline(trace);
     PassControl control;
@@ -149,7 +149,7 @@ TEST_CASE("interrupts nest on their CPU") {
 }
 
 TEST_CASE("what nests in a call is a slice in it") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.section(FKT_SEC_CATALOGUE, Catalogue::builtin().to_lines() +
                                    "event\t6f0\tenter\t0\tbegin:function\t0\tid:u:0:0:24\n"
                                    "event\t6f1\tleave\t0\tend:function\t0\tid:u:0:0:24\n");

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "lib/read/event_merge.h"
-#include "lib/read/trace_data.h"
+#include "lib/read/recording_data.h"
 #include "lib/user/page_joiner.h"
 #include "tests/unit/how_many.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using namespace fkt;
 using namespace fkt::test;
@@ -33,20 +33,22 @@ struct Joined {
   std::uint64_t without_place = 0;
 };
 
-// The pages of a recording made by TraceBuilder.
+// The pages of a recording made by RecordingBuilder.
 struct Source {
-  explicit Source(TraceBuilder& builder) : trace(std::move(*Trace::from_bytes(builder.finish()))) {
-    pages.emplace(trace.file(), 0, trace.info().page_bytes, TraceBuilder::kRecording);
+  explicit Source(RecordingBuilder& builder)
+      : trace(std::move(*Recording::from_bytes(builder.finish()))) {
+    pages.emplace(trace.file(), 0, trace.info().page_bytes, RecordingBuilder::kRecording);
   }
-  Trace trace;
+  Recording trace;
   std::optional<PageSource> pages;
 };
 
-Joined join(TraceBuilder& kernel, TraceBuilder& user, std::uint64_t stop = ~std::uint64_t{0}) {
+Joined join(RecordingBuilder& kernel, RecordingBuilder& user,
+            std::uint64_t stop = ~std::uint64_t{0}) {
   const Source from_kernel(kernel), from_user(user);
   const WordTable table(Catalogue::builtin());
   std::map<std::uint32_t, std::vector<std::vector<std::byte>>> pages;
-  PageJoiner joiner({TraceBuilder::kRecording, 4096, stop, kNearby}, table,
+  PageJoiner joiner({RecordingBuilder::kRecording, 4096, stop, kNearby}, table,
                     [&](const fkt_page_header& header, ByteView page) {
                       pages[header.cpu].emplace_back(page.begin(), page.end());
                     });
@@ -57,7 +59,7 @@ Joined join(TraceBuilder& kernel, TraceBuilder& user, std::uint64_t stop = ~std:
     CHECK(of_cpu.size() == out.added[cpu].pages);
     std::uint64_t last = 0, lost = 0;
     for (const auto& bytes : of_cpu) {
-      const Result<Page> page = check_page_bytes(bytes, 0, 4096, TraceBuilder::kRecording);
+      const Result<Page> page = check_page_bytes(bytes, 0, 4096, RecordingBuilder::kRecording);
       REQUIRE(page);
       PageDecoder decoder(table, *page);
       Event event;
@@ -93,7 +95,7 @@ TEST_CASE("events of programs go to the CPU where their thread ran, at any order
     INFO("seed " << seed);
     std::mt19937 random(seed);
     constexpr std::uint32_t kCpus = 3, kThreads = 6;
-    TraceBuilder kernel, user;
+    RecordingBuilder kernel, user;
     std::vector<Item> expected;
     std::vector<std::uint32_t> on(kCpus, 0);
     for (std::uint32_t cpu = 0; cpu < kCpus; cpu++)
@@ -131,7 +133,7 @@ TEST_CASE("events of programs go to the CPU where their thread ran, at any order
 }
 
 TEST_CASE("an event a little before its thread is switched in comes right after that") {
-  TraceBuilder kernel, user;
+  RecordingBuilder kernel, user;
   kernel.pid(0, 0).event(0, T + 100, FKT_E_NMI);
   kernel.event(0, T + 500, FKT_E_SWITCH_S, 42).event(0, T + 600, FKT_E_SYS_ENTRY, 39);
   user.pid(7, 42).event(7, T + 480, FKT_E_USER_BEGIN, 5).event(7, T + 550, FKT_E_USER_END, 5);
@@ -145,7 +147,7 @@ TEST_CASE("an event a little before its thread is switched in comes right after 
 }
 
 TEST_CASE("where the kernel's events are missing, the thread's are lost with them, and counted") {
-  TraceBuilder kernel, user;
+  RecordingBuilder kernel, user;
   kernel.pid(0, 0).event(0, T + 100, FKT_E_NMI);
   kernel.pid(0, 42).lost(0, T + 200, T + 5000, 3).event(0, T + 5000, FKT_E_SYS_ENTRY, 39);
   user.pid(7, 42);
@@ -161,7 +163,7 @@ TEST_CASE("where the kernel's events are missing, the thread's are lost with the
 }
 
 TEST_CASE("what a thread's ring had no room for is a gap where the thread runs") {
-  TraceBuilder kernel, user;
+  RecordingBuilder kernel, user;
   kernel.pid(1, 42).event(1, T + 100, FKT_E_SYS_EXIT, 0).event(1, T + 900, FKT_E_SYS_ENTRY, 39);
   user.pid(7, 42).event(7, T + 200, FKT_E_USER_BEGIN, 5);
   user.lost(7, T + 300, T + 400, 17).event(7, T + 400, FKT_E_USER_END, 5);
@@ -173,7 +175,7 @@ TEST_CASE("what a thread's ring had no room for is a gap where the thread runs")
 }
 
 TEST_CASE("threads that never ran, events behind the end, definitions") {
-  TraceBuilder kernel, user;
+  RecordingBuilder kernel, user;
   kernel.pid(0, 42).event(0, T + 100, FKT_E_SYS_EXIT, 0).event(0, T + 900, FKT_E_SYS_ENTRY, 39);
   user.pid(7, 42).event(7, T + 200, FKT_E_USER, 5).event(7, T + 2000, FKT_E_USER, 6);
   user.pid(8, 77).event(8, T + 300, FKT_E_USER, 7).event(8, T + 310, FKT_E_USER, 7);
@@ -186,7 +188,7 @@ TEST_CASE("threads that never ran, events behind the end, definitions") {
 
 TEST_CASE("a program cannot have the recorder hold events without end; all are counted") {
   constexpr std::uint32_t kMany = 400'000;
-  TraceBuilder kernel, user;
+  RecordingBuilder kernel, user;
   kernel.pid(0, 0).event(0, T + 100, FKT_E_NMI).event(0, T + 3'000'000, FKT_E_SWITCH_S, 42);
   kernel.event(0, T + 3'000'100, FKT_E_SYS_ENTRY, 39);
   user.pid(7, 42).pid(8, 77);
@@ -200,12 +202,12 @@ TEST_CASE("a program cannot have the recorder hold events without end; all are c
 }
 
 TEST_CASE("a page that cannot be read ends the joining with an error") {
-  TraceBuilder kernel, user;
+  RecordingBuilder kernel, user;
   kernel.pid(0, 42).event(0, T + 100, FKT_E_SYS_EXIT, 0);
   user.pid(7, 42).event(7, T + 200, FKT_E_USER, 5);
   const Source from_kernel(kernel), from_user(user);
   const WordTable table(Catalogue::builtin());
-  PageJoiner joiner({TraceBuilder::kRecording, 4096, ~std::uint64_t{0}, kNearby}, table,
+  PageJoiner joiner({RecordingBuilder::kRecording, 4096, ~std::uint64_t{0}, kNearby}, table,
                     [](const fkt_page_header&, ByteView) {});
   std::vector<PageRef> refs = from_user.trace.pages();
   refs[0].offset += 8;
@@ -217,7 +219,7 @@ namespace {
 
 // All events of a recording in the order of their CPUs, and what is wrong with it.
 std::pair<std::vector<Item>, Integrity> read_unfinished(const Bytes& bytes) {
-  const Result<Trace> trace = Trace::from_bytes(bytes);
+  const Result<Recording> trace = Recording::from_bytes(bytes);
   REQUIRE(trace);
   std::vector<Item> items;
   for (const Event& event : trace->events())
@@ -231,8 +233,8 @@ std::pair<std::vector<Item>, Integrity> read_unfinished(const Bytes& bytes) {
 struct Joining {
   Bytes head, kernel_pages, joined_pages;
 
-  Joining(TraceBuilder& kernel, TraceBuilder& user) {
-    const Bytes file = kernel.finish(TraceBuilder::Tail::none);
+  Joining(RecordingBuilder& kernel, RecordingBuilder& user) {
+    const Bytes file = kernel.finish(RecordingBuilder::Tail::none);
     fkt_file_header header;
     std::memcpy(&header, file.data(), sizeof header);
     head.assign(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(header.pages_offset));
@@ -240,7 +242,7 @@ struct Joining {
                         file.end());
     const Source from_kernel(kernel), from_user(user);
     const WordTable table(Catalogue::builtin());
-    PageJoiner joiner({TraceBuilder::kRecording, 4096, ~std::uint64_t{0}, kNearby}, table,
+    PageJoiner joiner({RecordingBuilder::kRecording, 4096, ~std::uint64_t{0}, kNearby}, table,
                       [&](const fkt_page_header&, ByteView page) {
                         joined_pages.insert(joined_pages.end(), page.begin(), page.end());
                       });
@@ -274,7 +276,7 @@ struct Joining {
 }  // namespace
 
 TEST_CASE("a recorder that is killed while it joins leaves each event once") {
-  TraceBuilder kernel, user;
+  RecordingBuilder kernel, user;
   std::uint64_t clock = T;
   user.pid(7, 42);
   for (int i = 0; i < 3000; i++, clock += 10) {

@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/recorder.h"
 #include "cli/fkt_record/request/request.h"
 #include "cli/fkt_record/user/collected_file.h"
 
 namespace fkt::record {
 
-class UserRecording : public Recording {
+class UserRecorder : public Recorder {
  public:
   // Opens the output; writes nothing yet. `request` must outlive the recording.
-  static Result<std::unique_ptr<UserRecording>> prepare(const Request& request,
-                                                        const std::optional<User>& owner);
+  static Result<std::unique_ptr<UserRecorder>> prepare(const Request& request,
+                                                       const std::optional<User>& owner);
 
   const std::string& name() const override { return file_->output().name(); }
   bool has_room() const override { return true; }
@@ -33,7 +33,7 @@ class UserRecording : public Recording {
   void discard() override { file_->discard(); }
 
  private:
-  UserRecording(const Request& request, std::unique_ptr<CollectedFile> file)
+  UserRecorder(const Request& request, std::unique_ptr<CollectedFile> file)
       : request_(request), file_(std::move(file)) {}
 
   const Request& request_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// read_trace FILE: prints every event of a recording in time order, then decodes each page
+// read_recording FILE: prints every event of a recording in time order, then decodes each page
 // separately.
 #include <fkt/fkt.h>
 
@@ -8,7 +8,7 @@
 namespace {
 
 // Prints time since the start of the recording in ticks, CPU, thread, id and name of the event.
-void print(const fkt::Event& event, const fkt::TraceInfo& info) {
+void print(const fkt::Event& event, const fkt::RecordingInfo& info) {
   const auto time = static_cast<long long>(event.clock - fkt::recording_start(info));
   if (event.id == fkt::kGapBegins) return;  // printed at its end
   if (event.id == FKT_W_LOST) {
@@ -22,7 +22,7 @@ void print(const fkt::Event& event, const fkt::TraceInfo& info) {
 }
 
 // Counts the events of one page. Pages can be decoded independently, also by several threads.
-unsigned long long count_events(const fkt::Trace& trace, const fkt::PageRef& ref) {
+unsigned long long count_events(const fkt::Recording& trace, const fkt::PageRef& ref) {
   const fkt::Result<fkt::Page> page = trace.page(ref);
   if (!page) return 0;  // damaged
   fkt::PageDecoder decoder(trace.words(), *page);
@@ -40,12 +40,12 @@ unsigned long long count_events(const fkt::Trace& trace, const fkt::PageRef& ref
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: read_trace FILE\n");
+    std::fprintf(stderr, "usage: read_recording FILE\n");
     return 2;
   }
-  const fkt::Result<fkt::Trace> trace = fkt::Trace::open(argv[1]);
+  const fkt::Result<fkt::Recording> trace = fkt::Recording::open(argv[1]);
   if (!trace) {
-    std::fprintf(stderr, "read_trace: %s\n", trace.error().message.c_str());
+    std::fprintf(stderr, "read_recording: %s\n", trace.error().message.c_str());
     return 1;
   }
   for (const fkt::Event& event : trace->events()) print(event, trace->info());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,24 +17,24 @@
 #include "lib/read/programs_file.h"
 #include "tests/unit/analyzed.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 using fkt::ErrorCode;
 using fkt::Event;
+using fkt::Recording;
 using fkt::Result;
-using fkt::Trace;
 using fkt::test::Bytes;
 using fkt::test::opened;
-using fkt::test::TraceBuilder;
+using fkt::test::RecordingBuilder;
 
 namespace {
 
-constexpr std::uint64_t kStart = TraceBuilder::kStart;
+constexpr std::uint64_t kStart = RecordingBuilder::kStart;
 
 // A recording of two CPUs with several pages each. The argument of each event is its number on its
 // CPU.
-TraceBuilder two_cpus(std::uint32_t events_per_cpu) {
-  TraceBuilder b;
+RecordingBuilder two_cpus(std::uint32_t events_per_cpu) {
+  RecordingBuilder b;
   b.pid(0, 42).pid(1, 43);
   for (std::uint32_t i = 0; i < events_per_cpu; ++i) {
     b.event(0, kStart + 10 * i, FKT_E_SYS_ENTRY, i);
@@ -49,7 +49,7 @@ struct Walk {
 };
 
 // Reads all events and checks their order.
-Walk walk(const Trace& trace, const fkt::ReadRange& range = {}) {
+Walk walk(const Recording& trace, const fkt::ReadRange& range = {}) {
   Walk w;
   std::uint64_t last = 0;
   for (const Event& e : trace.events(range)) {
@@ -68,7 +68,7 @@ Walk walk(const Trace& trace, const fkt::ReadRange& range = {}) {
 }
 
 fkt::Error error_of(const Bytes& bytes) {
-  const fkt::Result<Trace> trace = Trace::from_bytes(bytes, "t");
+  const fkt::Result<Recording> trace = Recording::from_bytes(bytes, "t");
   REQUIRE_FALSE(trace);
   return trace.error();
 }
@@ -76,8 +76,8 @@ fkt::Error error_of(const Bytes& bytes) {
 }  // namespace
 
 TEST_CASE("a finished recording: everything its sections say") {
-  TraceBuilder b = two_cpus(1000);
-  const Trace trace = opened(b.finish());
+  RecordingBuilder b = two_cpus(1000);
+  const Recording trace = opened(b.finish());
   CHECK(walk(trace).events == 2000);
 
   const fkt::Integrity& integrity = trace.integrity();
@@ -86,8 +86,8 @@ TEST_CASE("a finished recording: everything its sections say") {
   CHECK(integrity.notes.empty());
   CHECK(integrity.damaged_pages + integrity.missing_pages + integrity.lost == 0);
 
-  const fkt::TraceInfo& info = trace.info();
-  CHECK(info.recording == TraceBuilder::kRecording);
+  const fkt::RecordingInfo& info = trace.info();
+  CHECK(info.recording == RecordingBuilder::kRecording);
   CHECK(info.page_bytes == 4096);
   CHECK(info.machine.release == "6.1.0");
   CHECK(info.machine.cpus == 4);
@@ -104,27 +104,27 @@ TEST_CASE("a finished recording: everything its sections say") {
 }
 
 TEST_CASE("walking twice gives the same, and counts anew") {
-  TraceBuilder b = two_cpus(700);
-  const Trace trace = opened(b.finish());
+  RecordingBuilder b = two_cpus(700);
+  const Recording trace = opened(b.finish());
   CHECK(walk(trace).events == 1400);
   CHECK(walk(trace).events == 1400);
 }
 
 TEST_CASE("an empty recording is a recording") {
-  TraceBuilder b;
-  for (const auto tail :
-       {TraceBuilder::Tail::finished, TraceBuilder::Tail::none, TraceBuilder::Tail::stream}) {
-    const Trace trace = opened(b.finish(tail));
+  RecordingBuilder b;
+  for (const auto tail : {RecordingBuilder::Tail::finished, RecordingBuilder::Tail::none,
+                          RecordingBuilder::Tail::stream}) {
+    const Recording trace = opened(b.finish(tail));
     CHECK(walk(trace).events == 0);
     CHECK(trace.pages().empty());
-    CHECK(trace.integrity().notes.empty() == (tail != TraceBuilder::Tail::none));
-    CHECK(trace.integrity().finished == (tail != TraceBuilder::Tail::none));
+    CHECK(trace.integrity().notes.empty() == (tail != RecordingBuilder::Tail::none));
+    CHECK(trace.integrity().finished == (tail != RecordingBuilder::Tail::none));
   }
 }
 
 TEST_CASE("without tail and index the pages are found by scanning") {
-  TraceBuilder b = two_cpus(1000);
-  const Trace trace = opened(b.finish(TraceBuilder::Tail::none));
+  RecordingBuilder b = two_cpus(1000);
+  const Recording trace = opened(b.finish(RecordingBuilder::Tail::none));
   CHECK(walk(trace).events == 2000);
   CHECK_FALSE(trace.integrity().finished);
   CHECK(trace.integrity().index_rebuilt);
@@ -132,8 +132,8 @@ TEST_CASE("without tail and index the pages are found by scanning") {
 }
 
 TEST_CASE("a stream's tail follows the last page") {
-  TraceBuilder b = two_cpus(1000);
-  const Trace trace = opened(b.finish(TraceBuilder::Tail::stream));
+  RecordingBuilder b = two_cpus(1000);
+  const Recording trace = opened(b.finish(RecordingBuilder::Tail::stream));
   CHECK(walk(trace).events == 2000);
   CHECK(trace.integrity().finished);
   CHECK_FALSE(trace.integrity().index_rebuilt);
@@ -141,9 +141,9 @@ TEST_CASE("a stream's tail follows the last page") {
 }
 
 TEST_CASE("cut at any byte, a file opens up to its last whole page, or says what it is") {
-  using Tail = TraceBuilder::Tail;
+  using Tail = RecordingBuilder::Tail;
   const Tail tail = GENERATE(Tail::finished, Tail::none, Tail::stream);
-  TraceBuilder b = two_cpus(800);
+  RecordingBuilder b = two_cpus(800);
   const Bytes whole = b.finish(tail);
   const std::uint64_t pages = opened(whole).pages().size();
   // Cuts at every byte of the structured parts, and at every 61st byte inside pages.
@@ -152,7 +152,7 @@ TEST_CASE("cut at any byte, a file opens up to its last whole page, or says what
     const bool inside =
         size > b.pages_offset() && size < b.page_offset(pages) && in_page > 96 && in_page < 4090;
     if (inside && size % 61 != 0) continue;
-    const fkt::Result<Trace> trace = Trace::from_bytes(std::span(whole).first(size), "cut");
+    const fkt::Result<Recording> trace = Recording::from_bytes(std::span(whole).first(size), "cut");
     INFO("cut after " << size << " bytes");
     if (size < sizeof(fkt_file_header)) {
       REQUIRE_FALSE(trace);
@@ -175,12 +175,12 @@ TEST_CASE("cut at any byte, a file opens up to its last whole page, or says what
 }
 
 TEST_CASE("a page with a damaged header is skipped and counted, the rest is shown") {
-  const auto tail = GENERATE(TraceBuilder::Tail::finished, TraceBuilder::Tail::none);
-  TraceBuilder b = two_cpus(2000);
+  const auto tail = GENERATE(RecordingBuilder::Tail::finished, RecordingBuilder::Tail::none);
+  RecordingBuilder b = two_cpus(2000);
   Bytes file = b.finish(tail);
   const std::uint32_t lost_events = opened(file).pages().at(2).events;
   file[b.page_offset(2) + offsetof(fkt_page_header, first_clock)] ^= std::byte{1};
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   const Walk w = walk(trace);
   CHECK(w.events == 4000 - lost_events);
   CHECK(w.gaps == 1);
@@ -192,44 +192,44 @@ TEST_CASE("a page with a damaged header is skipped and counted, the rest is show
 }
 
 TEST_CASE("a hole of zeros in an unfinished file does not end it; leftovers of others do") {
-  TraceBuilder b = two_cpus(2000);
-  Bytes file = b.finish(TraceBuilder::Tail::none);
+  RecordingBuilder b = two_cpus(2000);
+  Bytes file = b.finish(RecordingBuilder::Tail::none);
   const std::size_t pages = opened(file).pages().size();
   std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(b.page_offset(1)), 3 * 4096, std::byte{});
   CHECK(opened(file).pages().size() == pages - 3);
   CHECK(opened(file).integrity().damaged_pages == 3);
 
   // Behind the end: pages of another recording, and space allocated in advance.
-  TraceBuilder other;
+  RecordingBuilder other;
   other.event(0, kStart, FKT_E_NMI);
-  Bytes leftover = other.finish(TraceBuilder::Tail::none);
-  auto header = TraceBuilder::get<fkt_page_header>(leftover, other.pages_offset());
+  Bytes leftover = other.finish(RecordingBuilder::Tail::none);
+  auto header = RecordingBuilder::get<fkt_page_header>(leftover, other.pages_offset());
   header.recording = 99;
   header.checksum = fkt_page_checksum(&header);
-  TraceBuilder::put(leftover, other.pages_offset(), header);
+  RecordingBuilder::put(leftover, other.pages_offset(), header);
   file.insert(file.end(), leftover.begin() + static_cast<std::ptrdiff_t>(other.pages_offset()),
               leftover.end());
   file.resize(file.size() + 20 * 4096);
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   CHECK(trace.pages().size() == pages - 3);
   CHECK(trace.integrity().damaged_pages == 3);
   CHECK(trace.integrity().truncated_bytes == 0);
 }
 
 TEST_CASE("a damaged index is made again") {
-  TraceBuilder b = two_cpus(1000);
+  RecordingBuilder b = two_cpus(1000);
   Bytes file = b.finish();
   file[file.size() - sizeof(fkt_section_header) - 9] ^= std::byte{1};  // before FKT_SEC_END
-  const Trace trace = opened(file);
+  const Recording trace = opened(file);
   CHECK(walk(trace).events == 2000);
   CHECK(trace.integrity().finished);
   CHECK(trace.integrity().index_rebuilt);
 }
 
 TEST_CASE("holes in a CPU's page numbers are counted and show as a gap") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(3, kStart + 1, FKT_E_NMI).skip_pages(3, 2).event(3, kStart + 50, FKT_E_NMI);
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   CHECK(trace.integrity().missing_pages == 2);
   REQUIRE(trace.integrity().notes.size() == 1);
   const Walk w = walk(trace);
@@ -239,13 +239,13 @@ TEST_CASE("holes in a CPU's page numbers are counted and show as a gap") {
 }
 
 TEST_CASE("losses: each gap its own, the sum in integrity") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, kStart, FKT_E_NMI);
   b.lost(0, kStart + 10, kStart + 20, 7).event(0, kStart + 20, FKT_E_NMI);
   b.lost(0, kStart + 30, kStart + 40, 5).event(0, kStart + 40, FKT_E_NMI);
   b.lost(1, kStart + 2, kStart + 3, 100).event(1, kStart + 3, FKT_E_NMI);
-  const auto tail = GENERATE(TraceBuilder::Tail::finished, TraceBuilder::Tail::none);
-  const Trace trace = opened(b.finish(tail));
+  const auto tail = GENERATE(RecordingBuilder::Tail::finished, RecordingBuilder::Tail::none);
+  const Recording trace = opened(b.finish(tail));
   CHECK(trace.integrity().lost == 112);
   std::vector<std::uint64_t> gaps;
   for (const Event& e : trace.events()) {
@@ -260,7 +260,7 @@ TEST_CASE("losses: each gap its own, the sum in integrity") {
 }
 
 TEST_CASE("a gap still open at the end counts") {
-  TraceBuilder b;
+  RecordingBuilder b;
   b.event(0, kStart, FKT_E_NMI);
   b.section(FKT_SEC_TOTALS, R"({"events":1,"lost":9,"per_cpu":[{"cpu":0,"lost":9,"gap_lost":9}]})");
   CHECK(opened(b.finish()).integrity().lost == 9);
@@ -268,7 +268,7 @@ TEST_CASE("a gap still open at the end counts") {
 
 TEST_CASE("lost events of which nothing in the file tells make it incomplete") {
   const auto missing = [](const char* totals) {
-    TraceBuilder b;
+    RecordingBuilder b;
     b.event(0, kStart, FKT_E_NMI);
     b.section(FKT_SEC_TOTALS, totals);
     return fkt::test::Analyzed(b.finish()).summary().missing;
@@ -282,8 +282,8 @@ TEST_CASE("lost events of which nothing in the file tells make it incomplete") {
 }
 
 TEST_CASE("a selection: times, one CPU") {
-  TraceBuilder b = two_cpus(5000);
-  const Trace trace = opened(b.finish());
+  RecordingBuilder b = two_cpus(5000);
+  const Recording trace = opened(b.finish());
   CHECK(walk(trace, {.from = kStart + 20'000, .to = {}, .cpu = {}}).events == 6000);
   CHECK(walk(trace, {.from = {}, .to = kStart + 20'000, .cpu = {}}).events == 4000);
   CHECK(walk(trace, {.from = kStart + 20'000, .to = kStart + 20'006, .cpu = {}}).events == 2);
@@ -293,7 +293,7 @@ TEST_CASE("a selection: times, one CPU") {
 }
 
 TEST_CASE("unknown sections are passed over") {
-  TraceBuilder b = two_cpus(10);
+  RecordingBuilder b = two_cpus(10);
   b.section(55, "from the future");
   CHECK(opened(b.finish()).integrity().notes.empty());
 }
@@ -304,16 +304,16 @@ TEST_CASE("compressed sections are unpacked, and only as far as they say") {
   std::string frame(ZSTD_compressBound(lines.size()), '\0');
   frame.resize(ZSTD_compress(frame.data(), frame.size(), lines.data(), lines.size(), 3));
   const auto with = [](std::string stored, std::uint64_t raw_bytes) {
-    TraceBuilder b;
+    RecordingBuilder b;
     b.packed_section(FKT_SEC_SYSCALLS, std::move(stored), raw_bytes);
     return opened(b.finish());
   };
-  const Trace good = with(frame, lines.size());
+  const Recording good = with(frame, lines.size());
   CHECK(good.integrity().notes.empty());
   CHECK(good.info().syscalls.at(5) == text);
-  for (const Trace& bad : {with(frame, lines.size() - 1), with(frame, lines.size() + 1),
-                           with(frame.substr(0, frame.size() / 2), lines.size()),
-                           with(frame, 1ULL << 40), with("no frame", lines.size())}) {
+  for (const Recording& bad : {with(frame, lines.size() - 1), with(frame, lines.size() + 1),
+                               with(frame.substr(0, frame.size() / 2), lines.size()),
+                               with(frame, 1ULL << 40), with("no frame", lines.size())}) {
     CHECK(bad.info().syscalls.empty());
     REQUIRE(bad.integrity().notes.size() == 1);
     CHECK(bad.integrity().notes[0].starts_with("section 8 at offset 0x"));
@@ -321,9 +321,9 @@ TEST_CASE("compressed sections are unpacked, and only as far as they say") {
 }
 
 TEST_CASE("a damaged section costs only itself") {
-  TraceBuilder b = two_cpus(10);
+  RecordingBuilder b = two_cpus(10);
   b.section(FKT_SEC_MACHINE, "{nonsense").section(FKT_SEC_CATALOGUE, "event\tzz\n");
-  const Trace trace = opened(b.finish());
+  const Recording trace = opened(b.finish());
   // Machine, catalogue, and that the built-in catalogue is used.
   CHECK(trace.integrity().notes.size() == 3);
   CHECK(walk(trace).events == 20);
@@ -339,39 +339,40 @@ TEST_CASE("what is no recording says so in one line") {
         "t: not an FKT recording (no FKTTRACE at its start)");
   CHECK(error_of(bytes("FKTT")).message == "t: ends within its header, after 4 bytes");
 
-  TraceBuilder b;
+  RecordingBuilder b;
   Bytes file = b.finish();
-  TraceBuilder::put(file, offsetof(fkt_file_header, version), std::uint32_t{FKT_FILE_VERSION + 1});
+  RecordingBuilder::put(file, offsetof(fkt_file_header, version),
+                        std::uint32_t{FKT_FILE_VERSION + 1});
   const fkt::Error error = error_of(file);
   CHECK(error.code == ErrorCode::version);
   CHECK(error.message ==
         "t: is a file of FKT format 5; this program reads up to 4: use a newer one");
-  TraceBuilder::put(file, offsetof(fkt_file_header, version), std::uint32_t{0});
+  RecordingBuilder::put(file, offsetof(fkt_file_header, version), std::uint32_t{0});
   CHECK(error_of(file).code == ErrorCode::damaged);
 }
 
 TEST_CASE("files: a directory, a missing one, one that is there") {
   const auto folder = std::filesystem::temp_directory_path();
-  const auto directory = Trace::open(folder.string());
+  const auto directory = Recording::open(folder.string());
   REQUIRE_FALSE(directory);
   CHECK(directory.error().message == folder.string() + ": is a directory");
-  const auto missing = Trace::open("/nonexistent/trace_file");
+  const auto missing = Recording::open("/nonexistent/trace_file");
   REQUIRE_FALSE(missing);
   CHECK(missing.error().message == "/nonexistent/trace_file: No such file or directory");
 
   const std::string path = (folder / ("fkt-trace-test-" + std::to_string(::getpid()))).string();
-  TraceBuilder b = two_cpus(1000);
+  RecordingBuilder b = two_cpus(1000);
   b.write(path);
-  fkt::Result<Trace> trace = Trace::open(path);
+  fkt::Result<Recording> trace = Recording::open(path);
   std::filesystem::remove(path);
   REQUIRE(trace);
-  const Trace moved = std::move(*trace);
+  const Recording moved = std::move(*trace);
   CHECK(walk(moved).events == 2000);
 }
 
 TEST_CASE("a pipe is spooled first") {
-  TraceBuilder b = two_cpus(1000);
-  const Bytes file = b.finish(TraceBuilder::Tail::stream);
+  RecordingBuilder b = two_cpus(1000);
+  const Bytes file = b.finish(RecordingBuilder::Tail::stream);
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
   std::thread writer([&] {
@@ -382,7 +383,7 @@ TEST_CASE("a pipe is spooled first") {
     }
     ::close(ends[1]);
   });
-  const fkt::Result<Trace> trace = Trace::open("/dev/fd/" + std::to_string(ends[0]));
+  const fkt::Result<Recording> trace = Recording::open("/dev/fd/" + std::to_string(ends[0]));
   writer.join();
   ::close(ends[0]);
   REQUIRE(trace);
@@ -394,17 +395,17 @@ TEST_CASE("an unfinished file tells of its programs' events, if they are its own
   const fkt::test::Folder folder;
   const std::string path = folder.file("rec");
   const std::string beside = fkt::programs_file(path);
-  const Bytes unfinished = two_cpus(10).finish(TraceBuilder::Tail::none);
+  const Bytes unfinished = two_cpus(10).finish(RecordingBuilder::Tail::none);
   fkt::test::write_file(path, std::as_bytes(std::span(unfinished)));
   const auto tells = [&] {
-    const fkt::Result<Trace> trace = Trace::open(path);
+    const fkt::Result<Recording> trace = Recording::open(path);
     REQUIRE(trace);
     return fkt::damage_of(*trace).find(beside) != std::string::npos;
   };
   CHECK_FALSE(tells());
   fkt::test::write_file(beside, std::as_bytes(std::span(unfinished)));
   CHECK(tells());
-  CHECK_FALSE(fkt::has_programs_file(path, TraceBuilder::kRecording + 1));
+  CHECK_FALSE(fkt::has_programs_file(path, RecordingBuilder::kRecording + 1));
   std::filesystem::remove(beside);
   REQUIRE(::mkfifo(beside.c_str(), 0600) == 0);
   CHECK_FALSE(tells());
@@ -417,22 +418,22 @@ TEST_CASE("an unfinished file tells of its programs' events, if they are its own
 
 TEST_CASE("sections that no recorder writes") {
   const auto opened = [](fkt_section type, const std::string& text) {
-    TraceBuilder b;
+    RecordingBuilder b;
     b.pid(0, 42).event(0, kStart, FKT_E_SYS_ENTRY, 39).event(0, kStart + 10, FKT_E_SYS_EXIT, 1);
     b.section(type, text);
-    return Trace::from_bytes(b.finish());
+    return Recording::from_bytes(b.finish());
   };
   const auto totals = [](const std::string& cpu) {
     return R"({"events":2,"stop_clock":1,"per_cpu":[{"cpu":)" + cpu + R"(,"gap_lost":1}]})";
   };
-  const Result<Trace> far = opened(FKT_SEC_TOTALS, totals("4294967295"));
+  const Result<Recording> far = opened(FKT_SEC_TOTALS, totals("4294967295"));
   REQUIRE(far);
   CHECK(far->info().totals->per_cpu.empty());
-  const Result<Trace> near = opened(FKT_SEC_TOTALS, totals("3"));
+  const Result<Recording> near = opened(FKT_SEC_TOTALS, totals("3"));
   REQUIRE(near);
   CHECK(near->info().totals->per_cpu.size() == 1);
   const std::string deep = R"({"x":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
-  const Result<Trace> nested = opened(FKT_SEC_TOTALS, deep);
+  const Result<Recording> nested = opened(FKT_SEC_TOTALS, deep);
   CHECK((!nested || !nested->info().totals));
 }
 
@@ -444,7 +445,7 @@ TEST_CASE("a second recording behind the first one is told of") {
   CHECK(fkt::damage_of(opened(two)).empty());
   two.resize(size);
   two.insert(two.end(), other.begin(), other.end());
-  const Trace trace = opened(two);
+  const Recording trace = opened(two);
   CHECK(walk(trace).events == 40);
   CHECK(fkt::damage_of(trace).find("another recording follows at " + fkt::hex(size)) !=
         std::string::npos);

@@ -10,7 +10,7 @@
 
 #include "cli/fkt_record/instruments/instrument_control.h"
 #include "cli/fkt_record/output/output.h"
-#include "cli/fkt_record/recording.h"
+#include "cli/fkt_record/recorder.h"
 #include "cli/fkt_record/remote/remote_sink.h"
 #include "cli/fkt_record/request/request.h"
 #include "cli/fkt_record/sections/file_sections.h"
@@ -27,13 +27,13 @@
 
 namespace fkt::record {
 
-class KernelRecording : public Recording {
+class KernelRecorder : public Recorder {
  public:
   // Opens the device and the output; writes nothing yet. `request` must outlive the recording.
   // give_up: readable when the user no longer wants to wait for the receiver.
-  static Result<std::unique_ptr<KernelRecording>> prepare(const Request& request,
-                                                          const std::optional<User>& owner,
-                                                          int give_up);
+  static Result<std::unique_ptr<KernelRecorder>> prepare(const Request& request,
+                                                         const std::optional<User>& owner,
+                                                         int give_up);
 
   const Device& device() const { return device_; }
   const Output& output() const { return output_; }
@@ -79,8 +79,8 @@ class KernelRecording : public Recording {
     std::uint32_t cpus = 0;
     std::uint64_t khz = 0;  // of the recording's clock
   };
-  KernelRecording(const Request& request, const Facts& facts, Device device, const TaskList& tasks,
-                  OutputPlan plan, Output output);
+  KernelRecorder(const Request& request, const Facts& facts, Device device, const TaskList& tasks,
+                 OutputPlan plan, Output output);
 
   bool is_flight() const { return request_.when_full == Request::WhenFull::overwrite; }
   // True if snapshots can be written while the recording continues: that takes lent pages.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The contents of an opened Trace, shared by lib/read/trace.cc, which fills them in, and the
-// streams, which read them and report damage.
+// The contents of an opened Recording, shared by lib/read/recording.cc, which fills them in, and
+// the streams, which read them and report damage.
 #pragma once
 
 #include <atomic>
@@ -14,20 +14,21 @@
 #include "lib/base/mapped_file.h"
 #include "lib/read/page_decoder.h"
 #include "lib/read/page_source.h"
+#include "lib/read/recording.h"
 #include "lib/read/split_pages.h"
-#include "lib/read/trace.h"
 
 namespace fkt {
 
-struct TraceData {
-  explicit TraceData(MappedFile input) : file(std::move(input)) {}
+struct RecordingData {
+  explicit RecordingData(MappedFile input) : file(std::move(input)) {}
 
   MappedFile file;
   std::optional<PageSource> source;  // set as soon as the pages' place in the file is known
-  TraceInfo info;
+  RecordingInfo info;
   std::uint64_t tail_offset = 0;  // 0: the file has no tail
   WordTable table{Catalogue()};   // of the events in page()
-  // nullptr: the recording has no events of whole calls; `split` after Trace::split(), likewise.
+  // nullptr: the recording has no events of whole calls; `split` after Recording::split(),
+  // likewise.
   std::unique_ptr<SplitRules> rules;
   std::unique_ptr<SplitPages> split;
   std::vector<PageRef> pages;                                  // in file order

@@ -2,7 +2,7 @@
 // A recording opened for reading: the contents of its sections, its pages, its events in time
 // order.
 //
-//   fkt::Result<fkt::Trace> trace = fkt::Trace::open(path);
+//   fkt::Result<fkt::Recording> trace = fkt::Recording::open(path);
 //   if (!trace) return fail(trace.error());
 //   for (const fkt::Event& e : trace->events()) stats.add(e);
 //
@@ -53,7 +53,7 @@ struct Integrity {
 
 struct Page;  // lib/read/page_decoder.h
 
-// Called with a page: its position in Trace::pages(), and what Trace::page() returns.
+// Called with a page: its position in Recording::pages(), and what Recording::page() returns.
 using PageTaker = std::function<void(std::uint32_t number, const Result<Page>& page)>;
 
 // The part of a recording to read; in a slice never more than the slice.
@@ -65,31 +65,31 @@ struct ReadRange {
   PageTaker page_read{};
 };
 
-class MappedFile;  // lib/base/mapped_file.h
-struct TraceData;  // lib/read/trace_data.h
-struct PageBytes;  // lib/read/page_source.h
+class MappedFile;      // lib/base/mapped_file.h
+struct RecordingData;  // lib/read/recording_data.h
+struct PageBytes;      // lib/read/page_source.h
 class WordTable;
 class EventRange;  // lib/read/event_merge.h: an input range of Event in time order
 
-class Trace {
+class Recording {
  public:
   // path "-" is standard input, which is first copied to an unlinked temporary file.
-  static Result<Trace> open(const std::string& path);
+  static Result<Recording> open(const std::string& path);
   // Same as open(), for programs that show something before all pages of a recording with events of
   // whole calls have been read once. split() reads them, and must have returned before pages or
   // events are read. It changes pages(), so no other thread may use them meanwhile.
-  static Result<Trace> open_unsplit(const std::string& path);
+  static Result<Recording> open_unsplit(const std::string& path);
   void split();
   // Opens a file that is mapped already; `name` is used in messages.
-  static Result<Trace> from_file(MappedFile file, const std::string& name);
+  static Result<Recording> from_file(MappedFile file, const std::string& name);
   // Opens a copy of a recording in memory; `name` is used in messages.
-  static Result<Trace> from_bytes(std::span<const std::byte> bytes,
-                                  const std::string& name = "recording");
-  Trace(Trace&&) noexcept;
-  Trace& operator=(Trace&&) noexcept;
-  ~Trace();
+  static Result<Recording> from_bytes(std::span<const std::byte> bytes,
+                                      const std::string& name = "recording");
+  Recording(Recording&&) noexcept;
+  Recording& operator=(Recording&&) noexcept;
+  ~Recording();
 
-  const TraceInfo& info() const;
+  const RecordingInfo& info() const;
   const std::vector<PageRef>& pages() const;  // in file order
   // Returns the events of all CPUs in time order, at equal times in the order of CPU numbers, with
   // gaps among them (event.h). Iterating updates integrity(), so only one thread at a time may do
@@ -126,12 +126,12 @@ class Trace {
   // Returns the data that the constructors of CpuStream and PagesAhead take, for readers that merge
   // the CPUs' events themselves. Reading by them changes integrity(), as iterating events() does,
   // so only one thread may do it at a time.
-  TraceData& data() const { return *data_; }
+  RecordingData& data() const { return *data_; }
 
  private:
-  explicit Trace(std::unique_ptr<TraceData> data);
-  static Result<Trace> opened(MappedFile file, const std::string& name);
-  std::unique_ptr<TraceData> data_;
+  explicit Recording(std::unique_ptr<RecordingData> data);
+  static Result<Recording> opened(MappedFile file, const std::string& name);
+  std::unique_ptr<RecordingData> data_;
 };
 
 }  // namespace fkt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "lib/read/trace.h"
+#include "lib/read/recording.h"
 
 #include <algorithm>
 
@@ -16,17 +16,17 @@
 #include "lib/read/page_group_index.h"
 #include "lib/read/page_index.h"
 #include "lib/read/programs_file.h"
-#include "lib/read/trace_data.h"
+#include "lib/read/recording_data.h"
 
 namespace fkt {
 namespace {
 
 constexpr std::size_t kMaxNotes = 100;
 
-// Fills in a TraceData from the parts of the file.
+// Fills in a RecordingData from the parts of the file.
 class Opener {
  public:
-  Opener(TraceData& data, const fkt_file_header& header)
+  Opener(RecordingData& data, const fkt_file_header& header)
       : data_(data), header_(header), file_(data.file.bytes()) {}
 
   void run() {
@@ -284,7 +284,7 @@ class Opener {
     }
   }
 
-  TraceData& data_;
+  RecordingData& data_;
   const fkt_file_header& header_;
   ByteView file_;
   std::optional<SplitRules> rules_;
@@ -296,9 +296,9 @@ class Opener {
       header_.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none;
 };
 
-Result<std::unique_ptr<TraceData>> read(MappedFile file) {
+Result<std::unique_ptr<RecordingData>> read(MappedFile file) {
   const auto header = FKT_TRY(read_file_header(file.bytes()));
-  auto data = std::make_unique<TraceData>(std::move(file));
+  auto data = std::make_unique<RecordingData>(std::move(file));
   Opener(*data, header).run();
   return data;
 }
@@ -309,7 +309,7 @@ Error about(const std::string& name, const Error& error) {
 
 }  // namespace
 
-std::optional<std::uint64_t> TraceInfo::lost_before(std::uint32_t cpu) const {
+std::optional<std::uint64_t> RecordingInfo::lost_before(std::uint32_t cpu) const {
   if (checkpoint) {
     const Checkpoint::Cpu* known = checkpoint->find(cpu);
     return known ? known->lost : std::nullopt;
@@ -319,7 +319,7 @@ std::optional<std::uint64_t> TraceInfo::lost_before(std::uint32_t cpu) const {
   return known == part->lost.end() ? 0 : known->second;
 }
 
-void TraceData::note(std::string line) {
+void RecordingData::note(std::string line) {
   if (integrity.notes.size() < kMaxNotes) {
     integrity.notes.push_back(std::move(line));
   } else if (integrity.notes.size() == kMaxNotes) {
@@ -327,7 +327,7 @@ void TraceData::note(std::string line) {
   }
 }
 
-void TraceData::damaged_page(std::uint64_t offset, const Error& error) {
+void RecordingData::damaged_page(std::uint64_t offset, const Error& error) {
   if (!damaged_offsets_.insert(offset).second) return;
   ++integrity.damaged_pages;
   if (integrity.notes.size() <= kMaxNotes && damage_noted_.insert(error.message).second) {
@@ -335,7 +335,7 @@ void TraceData::damaged_page(std::uint64_t offset, const Error& error) {
   }
 }
 
-void TraceData::passed(std::uint64_t offset) const {
+void RecordingData::passed(std::uint64_t offset) const {
   // Streams of other CPUs may be so far behind.
   constexpr std::uint64_t kKept = 64 << 20, kStep = 16 << 20;
   // Offsets in groups are not those of the file.
@@ -348,12 +348,12 @@ void TraceData::passed(std::uint64_t offset) const {
     file.forget(from, to);
 }
 
-void TraceData::forget() const {
+void RecordingData::forget() const {
   file.forget(0, file.bytes().size());
   forgotten_ = 0;
 }
 
-void TraceData::set_lost(std::uint32_t cpu, std::uint64_t total) {
+void RecordingData::set_lost(std::uint32_t cpu, std::uint64_t total) {
   // The sums include what was lost between a slice's stretches, which is not part of the slice.
   if (!info.further.empty()) return;
   std::uint64_t& known = lost_[cpu];
@@ -363,38 +363,38 @@ void TraceData::set_lost(std::uint32_t cpu, std::uint64_t total) {
   integrity.lost = std::max(integrity.lost, lost_sum_);
 }
 
-Trace::Trace(std::unique_ptr<TraceData> data) : data_(std::move(data)) {}
-Trace::Trace(Trace&&) noexcept = default;
-Trace& Trace::operator=(Trace&&) noexcept = default;
-Trace::~Trace() = default;
+Recording::Recording(std::unique_ptr<RecordingData> data) : data_(std::move(data)) {}
+Recording::Recording(Recording&&) noexcept = default;
+Recording& Recording::operator=(Recording&&) noexcept = default;
+Recording::~Recording() = default;
 
-Result<Trace> Trace::from_file(MappedFile file, const std::string& name) {
-  Result<Trace> trace = opened(std::move(file), name);
+Result<Recording> Recording::from_file(MappedFile file, const std::string& name) {
+  Result<Recording> trace = opened(std::move(file), name);
   if (trace) trace->split();
   return trace;
 }
 
-Result<Trace> Trace::opened(MappedFile file, const std::string& name) {
-  Result<std::unique_ptr<TraceData>> data = read(std::move(file));
+Result<Recording> Recording::opened(MappedFile file, const std::string& name) {
+  Result<std::unique_ptr<RecordingData>> data = read(std::move(file));
   if (!data) return about(name, data.error());
-  return Trace(std::move(*data));
+  return Recording(std::move(*data));
 }
 
-void Trace::split() {
+void Recording::split() {
   if (!data_->rules || data_->split) return;
   data_->split = std::make_unique<SplitPages>(*data_->rules, *data_);
 }
 
-Result<Trace> Trace::open(const std::string& path) {
-  Result<Trace> trace = open_unsplit(path);
+Result<Recording> Recording::open(const std::string& path) {
+  Result<Recording> trace = open_unsplit(path);
   if (trace) trace->split();
   return trace;
 }
 
-Result<Trace> Trace::open_unsplit(const std::string& path) {
+Result<Recording> Recording::open_unsplit(const std::string& path) {
   Result<MappedFile> file = MappedFile::open(path, check_file_magic);
   if (!file) return about(input_name(path), file.error());
-  Result<Trace> trace = opened(std::move(*file), input_name(path));
+  Result<Recording> trace = opened(std::move(*file), input_name(path));
   if (trace && !trace->integrity().finished && !trace->integrity().joined &&
       has_programs_file(path, trace->info().recording)) {
     trace->data_->note("the events of its programs are in " + programs_file(path));
@@ -402,39 +402,39 @@ Result<Trace> Trace::open_unsplit(const std::string& path) {
   return trace;
 }
 
-Result<Trace> Trace::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
+Result<Recording> Recording::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
   return from_file(MappedFile::copy(bytes), name);
 }
 
-const TraceInfo& Trace::info() const {
+const RecordingInfo& Recording::info() const {
   return data_->info;
 }
-const std::vector<PageRef>& Trace::pages() const {
+const std::vector<PageRef>& Recording::pages() const {
   return data_->pages;
 }
-std::uint64_t Trace::tail_offset() const {
+std::uint64_t Recording::tail_offset() const {
   return data_->tail_offset;
 }
-const Integrity& Trace::integrity() const {
+const Integrity& Recording::integrity() const {
   return data_->integrity;
 }
-void Trace::passed(const PageRef& ref) const {
+void Recording::passed(const PageRef& ref) const {
   data_->passed(ref.offset);
 }
-void Trace::forget() const {
+void Recording::forget() const {
   data_->forget();
 }
-Result<PageBytes> Trace::page_bytes(const PageRef& ref) const {
+Result<PageBytes> Recording::page_bytes(const PageRef& ref) const {
   return data_->source->bytes(ref.offset);
 }
-std::span<const std::byte> Trace::file() const {
+std::span<const std::byte> Recording::file() const {
   return data_->file.bytes();
 }
-Result<Page> Trace::page(const PageRef& ref) const {
+Result<Page> Recording::page(const PageRef& ref) const {
   const auto number = static_cast<std::uint32_t>(&ref - data_->pages.data());
   return data_->in_its_place(number, data_->page(number));
 }
-Result<Page> TraceData::in_its_place(std::uint32_t number, Result<Page> page) const {
+Result<Page> RecordingData::in_its_place(std::uint32_t number, Result<Page> page) const {
   const PageRef& ref = pages[number];
   if (page && (page->header.cpu != ref.cpu || page->header.seq != ref.seq)) {
     return Error{ErrorCode::damaged,
@@ -442,22 +442,22 @@ Result<Page> TraceData::in_its_place(std::uint32_t number, Result<Page> page) co
   }
   return page;
 }
-bool Trace::splits_pages() const {
+bool Recording::splits_pages() const {
   return data_->rules != nullptr;
 }
-LaterCalls Trace::later_calls(std::span<const std::uint32_t> pages) const {
+LaterCalls Recording::later_calls(std::span<const std::uint32_t> pages) const {
   return data_->split ? data_->split->later_calls(pages) : LaterCalls();
 }
-bool Trace::exchanges_ends(std::uint32_t page) const {
+bool Recording::exchanges_ends(std::uint32_t page) const {
   return data_->split && data_->split->exchanges_ends(page);
 }
-void Trace::note_damage(const PageRef& ref, const Error& error) const {
+void Recording::note_damage(const PageRef& ref, const Error& error) const {
   data_->damaged_page(ref.offset, error);
 }
-const WordTable& Trace::words() const {
+const WordTable& Recording::words() const {
   return data_->table;
 }
-EventRange Trace::events(const ReadRange& range) const {
+EventRange Recording::events(const ReadRange& range) const {
   return {*data_, range};
 }
 

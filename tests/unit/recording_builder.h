@@ -2,12 +2,12 @@
 // Builds an FKT recording in memory, event by event, in the form that the module and fkt_record
 // write.
 //
-//   TraceBuilder b;                               // 4 KiB pages, 1 GHz clock from tick 1'000'000
-//   b.pid(0, 42);                                 // cpu 0 runs thread 42 from now on
+//   RecordingBuilder b;                               // 4 KiB pages, 1 GHz clock from tick
+//   1'000'000 b.pid(0, 42);                                 // cpu 0 runs thread 42 from now on
 //   b.event(0, 1'000'100, FKT_E_SYS_ENTRY, 39);   // cpu, clock, id, argument
 //   b.event(0, 1'000'200, FKT_E_SWITCH_S, 43);    // sets the thread like the module does
 //   b.event(1, 1'000'150, FKT_E_FORK, 43, {fork_word});
-//   fkt::Result<fkt::Trace> trace = fkt::Trace::from_bytes(b.finish());
+//   fkt::Result<fkt::Recording> trace = fkt::Recording::from_bytes(b.finish());
 //
 // TIME words, page changes, page headers, the index and the totals are added automatically. Clocks
 // must not go back on a CPU. To test damage, change the bytes of the finished file.
@@ -33,46 +33,46 @@ namespace fkt::test {
 
 using Bytes = std::vector<std::byte>;
 
-class TraceBuilder {
+class RecordingBuilder {
  public:
   static constexpr std::uint64_t kRecording = 0x1122334455667788;
   static constexpr std::uint64_t kStart = 1'000'000;  // ticks; 1 tick = 1 ns
   // Wall clock at kStart: 2001-09-09 01:46:40 UTC.
   static constexpr std::uint64_t kStartReal = 1'000'000'000'000'000'000;
 
-  explicit TraceBuilder(std::uint32_t page_bytes = 4096);
+  explicit RecordingBuilder(std::uint32_t page_bytes = 4096);
 
   // Replaces the payload of a section; a section with an empty payload is omitted.
-  TraceBuilder& section(std::uint32_t type, std::string text);
+  RecordingBuilder& section(std::uint32_t type, std::string text);
 
   // As section(), with a payload that is already compressed. raw_bytes: its uncompressed size.
-  TraceBuilder& packed_section(std::uint32_t type, std::string frame, std::uint64_t raw_bytes);
+  RecordingBuilder& packed_section(std::uint32_t type, std::string frame, std::uint64_t raw_bytes);
 
   // Appends an event, preceded by a TIME word if one is needed.
-  TraceBuilder& event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
-                      std::uint32_t arg = 0, std::initializer_list<std::uint64_t> words = {});
+  RecordingBuilder& event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
+                          std::uint32_t arg = 0, std::initializer_list<std::uint64_t> words = {});
 
   // As above, with as many words as `words` has.
-  TraceBuilder& long_event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
-                           std::uint32_t arg, std::span<const std::uint64_t> words);
+  RecordingBuilder& long_event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
+                               std::uint32_t arg, std::span<const std::uint64_t> words);
 
   // Appends an event that adds these lines to the catalogue.
-  TraceBuilder& define(std::uint32_t cpu, std::uint64_t clock, std::string_view lines);
+  RecordingBuilder& define(std::uint32_t cpu, std::uint64_t clock, std::string_view lines);
 
   // Thread `pid` runs on `cpu` from the next word on: appends a PID word, or at the start of a page
   // sets it in the header.
-  TraceBuilder& pid(std::uint32_t cpu, std::uint32_t pid);
+  RecordingBuilder& pid(std::uint32_t cpu, std::uint32_t pid);
 
   // Adds a gap: closes the page and begins the next one with a LOST word. count: events lost in
   // this gap. from, clock: begin and end of the gap.
-  TraceBuilder& lost(std::uint32_t cpu, std::uint64_t from, std::uint64_t clock,
-                     std::uint64_t count);
+  RecordingBuilder& lost(std::uint32_t cpu, std::uint64_t from, std::uint64_t clock,
+                         std::uint64_t count);
 
   // Closes the page of the CPU; the next event begins a new one.
-  TraceBuilder& close_page(std::uint32_t cpu);
+  RecordingBuilder& close_page(std::uint32_t cpu);
 
   // Skips `count` sequence numbers of the CPU's pages.
-  TraceBuilder& skip_pages(std::uint32_t cpu, std::uint64_t count);
+  RecordingBuilder& skip_pages(std::uint32_t cpu, std::uint64_t count);
 
   // Stream: a tail after the pages, but tail_offset is 0.
   enum class Tail { finished, none, stream };
@@ -81,7 +81,7 @@ class TraceBuilder {
   Bytes finish(Tail tail = Tail::finished);
 
   // Compresses the pages in groups of `pages` pages.
-  TraceBuilder& in_groups(std::size_t pages);
+  RecordingBuilder& in_groups(std::size_t pages);
   // Valid after finish(): the entries of the groups.
   const std::vector<fkt_group_entry>& groups() const { return groups_; }
 
@@ -153,6 +153,6 @@ class TraceBuilder {
   std::uint64_t tail_offset_ = 0;
 };
 
-inline constexpr std::uint64_t T = TraceBuilder::kStart;  // the clock's first tick
+inline constexpr std::uint64_t T = RecordingBuilder::kStart;  // the clock's first tick
 
 }  // namespace fkt::test

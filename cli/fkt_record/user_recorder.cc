@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/user_recording.h"
+#include "cli/fkt_record/user_recorder.h"
 
 #include <unistd.h>
 
@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint32_t kPageBytes = FKT_PAGE_MAX_BYTES;
 }  // namespace
 
-Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& request,
-                                                              const std::optional<User>& owner) {
+Result<std::unique_ptr<UserRecorder>> UserRecorder::prepare(const Request& request,
+                                                            const std::optional<User>& owner) {
   const auto id = FKT_TRY(random_id());
   OutputPlan output = request.output;
   output.owner = owner;
@@ -22,29 +22,29 @@ Result<std::unique_ptr<UserRecording>> UserRecording::prepare(const Request& req
                                       std::move(output),
                                       UserClock::usable(request.clock),
                                       request.size.value_or(0)}));
-  return std::unique_ptr<UserRecording>(new UserRecording(request, std::move(file)));
+  return std::unique_ptr<UserRecorder>(new UserRecorder(request, std::move(file)));
 }
 
-Status UserRecording::write_head(const std::optional<User>& user, pid_t workload) {
+Status UserRecorder::write_head(const std::optional<User>& user, pid_t workload) {
   const RecordingFacts asked{
       request_.command,      request_.words,    request_.mask, false, FKT_FILTER_NONE, 0,
       file_->clock_source(), request_.pow_pages};
   return file_->write_head(asked, TaskList::all(), user, workload);
 }
 
-Status UserRecording::start() {
+Status UserRecorder::start() {
   start_ = file_->clocks();
   return file_->start(start_);
 }
 
-Status UserRecording::stop() {
+Status UserRecorder::stop() {
   file_->stop();
   end_ = file_->clocks();
   return Done{};
 }
 
-Result<EndSummary> UserRecording::finish(std::optional<int> workload_status,
-                                         std::vector<Descendant> descendants, int) {
+Result<EndSummary> UserRecorder::finish(std::optional<int> workload_status,
+                                        std::vector<Descendant> descendants, int) {
   EndSummary summary;
   summary.status = file_->status(end_.clock);
   summary.measure(std::chrono::nanoseconds(end_.mono_raw_ns - start_.mono_raw_ns), end_.khz);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "tests/unit/trace_builder.h"
+#include "tests/unit/recording_builder.h"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@
 
 namespace fkt::test {
 
-TraceBuilder::TraceBuilder(std::uint32_t page_bytes) : page_bytes_(page_bytes) {
+RecordingBuilder::RecordingBuilder(std::uint32_t page_bytes) : page_bytes_(page_bytes) {
   sections_[FKT_SEC_MACHINE] =
       R"({"sysname":"Linux","nodename":"test","release":"6.1.0","version":"#1","machine":"x86_64",)"
       R"("cpus":4,"cpu_model":"synthetic","tool_version":"test"})";
@@ -25,46 +25,49 @@ TraceBuilder::TraceBuilder(std::uint32_t page_bytes) : page_bytes_(page_bytes) {
   sections_[FKT_SEC_SYSCALLS] = "64\t0\tread\n64\t1\twrite\n64\t39\tgetpid\n64\t60\texit\n";
 }
 
-TraceBuilder& TraceBuilder::section(std::uint32_t type, std::string text) {
+RecordingBuilder& RecordingBuilder::section(std::uint32_t type, std::string text) {
   sections_[type] = std::move(text);
   return *this;
 }
 
-TraceBuilder& TraceBuilder::packed_section(std::uint32_t type, std::string frame,
-                                           std::uint64_t raw_bytes) {
+RecordingBuilder& RecordingBuilder::packed_section(std::uint32_t type, std::string frame,
+                                                   std::uint64_t raw_bytes) {
   packed_[type] = raw_bytes;
   return section(type, std::move(frame));
 }
 
-TraceBuilder& TraceBuilder::event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
-                                  std::uint32_t arg, std::initializer_list<std::uint64_t> words) {
+RecordingBuilder& RecordingBuilder::event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
+                                          std::uint32_t arg,
+                                          std::initializer_list<std::uint64_t> words) {
   append(cpu, clock, id, arg, {words.begin(), words.size()}, true);
   if (id >= FKT_E_SWITCH_R && id <= (FKT_E_SWITCH_R | 0xf)) cpus_[cpu].pid = arg & FKT_PID_MASK;
   return *this;
 }
 
-TraceBuilder& TraceBuilder::long_event(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
-                                       std::uint32_t arg, std::span<const std::uint64_t> words) {
+RecordingBuilder& RecordingBuilder::long_event(std::uint32_t cpu, std::uint64_t clock,
+                                               std::uint32_t id, std::uint32_t arg,
+                                               std::span<const std::uint64_t> words) {
   append(cpu, clock, id, arg, words, true);
   return *this;
 }
 
-TraceBuilder& TraceBuilder::define(std::uint32_t cpu, std::uint64_t clock, std::string_view lines) {
+RecordingBuilder& RecordingBuilder::define(std::uint32_t cpu, std::uint64_t clock,
+                                           std::string_view lines) {
   std::vector<std::uint64_t> words((lines.size() + 7) / 8);
   std::memcpy(words.data(), lines.data(), lines.size());
   append(cpu, clock, FKT_E_DEFINE, static_cast<std::uint32_t>(words.size()), words, true);
   return *this;
 }
 
-TraceBuilder& TraceBuilder::pid(std::uint32_t cpu, std::uint32_t pid) {
+RecordingBuilder& RecordingBuilder::pid(std::uint32_t cpu, std::uint32_t pid) {
   Cpu& c = cpus_[cpu];
   c.pid = pid;
   if (!c.page.empty()) append(cpu, c.clock, FKT_W_PID, pid, {}, false);
   return *this;
 }
 
-TraceBuilder& TraceBuilder::lost(std::uint32_t cpu, std::uint64_t from, std::uint64_t clock,
-                                 std::uint64_t count) {
+RecordingBuilder& RecordingBuilder::lost(std::uint32_t cpu, std::uint64_t from, std::uint64_t clock,
+                                         std::uint64_t count) {
   close_page(cpu);
   cpus_[cpu].lost += count;
   const std::uint64_t words[] = {cpus_[cpu].lost, from};
@@ -72,7 +75,7 @@ TraceBuilder& TraceBuilder::lost(std::uint32_t cpu, std::uint64_t from, std::uin
   return *this;
 }
 
-TraceBuilder& TraceBuilder::close_page(std::uint32_t cpu) {
+RecordingBuilder& RecordingBuilder::close_page(std::uint32_t cpu) {
   Cpu& c = cpus_[cpu];
   if (c.page.empty()) return *this;
   auto header = get<fkt_page_header>(c.page, 0);
@@ -89,13 +92,13 @@ TraceBuilder& TraceBuilder::close_page(std::uint32_t cpu) {
   return *this;
 }
 
-TraceBuilder& TraceBuilder::skip_pages(std::uint32_t cpu, std::uint64_t count) {
+RecordingBuilder& RecordingBuilder::skip_pages(std::uint32_t cpu, std::uint64_t count) {
   close_page(cpu);
   cpus_[cpu].seq += count;
   return *this;
 }
 
-Bytes TraceBuilder::finish(Tail tail) {
+Bytes RecordingBuilder::finish(Tail tail) {
   for (auto& [cpu, state] : cpus_) close_page(cpu);
   Bytes file(sizeof(fkt_file_header));
   for (const auto& [type, text] : sections_) {
@@ -128,18 +131,18 @@ Bytes TraceBuilder::finish(Tail tail) {
   return file;
 }
 
-TraceBuilder& TraceBuilder::in_groups(std::size_t pages) {
+RecordingBuilder& RecordingBuilder::in_groups(std::size_t pages) {
   group_pages_ = pages;
   return *this;
 }
 
-void TraceBuilder::write(const std::string& path, Tail tail) {
+void RecordingBuilder::write(const std::string& path, Tail tail) {
   const Bytes file = finish(tail);
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
 }
 
-void TraceBuilder::sign_page(Bytes& bytes, std::uint64_t offset) {
+void RecordingBuilder::sign_page(Bytes& bytes, std::uint64_t offset) {
   auto header = get<fkt_page_header>(bytes, offset);
   const std::uint64_t most = bytes.size() - offset;
   if (header.header_bytes <= header.used && header.used <= most) {
@@ -150,15 +153,16 @@ void TraceBuilder::sign_page(Bytes& bytes, std::uint64_t offset) {
   put(bytes, offset, header);
 }
 
-std::string TraceBuilder::clock_pair(std::uint64_t clock) {
+std::string RecordingBuilder::clock_pair(std::uint64_t clock) {
   const std::uint64_t ns = clock - kStart;
   return R"({"clock":)" + std::to_string(clock) + R"(,"mono_raw_ns":)" + std::to_string(ns) +
          R"(,"mono_ns":)" + std::to_string(ns) + R"(,"real_ns":)" +
          std::to_string(kStartReal + ns) + "}";
 }
 
-void TraceBuilder::append(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
-                          std::uint32_t arg, std::span<const std::uint64_t> words, bool is_event) {
+void RecordingBuilder::append(std::uint32_t cpu, std::uint64_t clock, std::uint32_t id,
+                              std::uint32_t arg, std::span<const std::uint64_t> words,
+                              bool is_event) {
   Cpu& c = cpus_[cpu];
   assert(clock >= c.clock);
   const bool time = clock - c.clock >= 1ULL << FKT_TIME_BITS;
@@ -197,12 +201,13 @@ void TraceBuilder::append(std::uint32_t cpu, std::uint64_t clock, std::uint32_t 
   if (is_event) c.events += pair ? 2 : 1;
 }
 
-void TraceBuilder::append_word(Bytes& page, std::uint64_t word) {
+void RecordingBuilder::append_word(Bytes& page, std::uint64_t word) {
   page.resize(page.size() + sizeof word);
   put(page, page.size() - sizeof word, word);
 }
 
-void TraceBuilder::append_section(Bytes& file, std::uint32_t type, std::string_view text) const {
+void RecordingBuilder::append_section(Bytes& file, std::uint32_t type,
+                                      std::string_view text) const {
   const auto payload = std::as_bytes(std::span(text));
   const auto packed = packed_.find(type);
   const bool is_packed = packed != packed_.end();
@@ -217,7 +222,7 @@ void TraceBuilder::append_section(Bytes& file, std::uint32_t type, std::string_v
   file.resize((file.size() + 7) / 8 * 8);
 }
 
-void TraceBuilder::append_groups(Bytes& file) {
+void RecordingBuilder::append_groups(Bytes& file) {
   GroupPacker packer = std::move(*GroupPacker::make(kDefaultGroupLevel));
   groups_.clear();
   for (std::size_t first = 0; first < index_.size(); first += group_pages_) {
@@ -235,7 +240,7 @@ void TraceBuilder::append_groups(Bytes& file) {
                                    groups_.size() * sizeof(fkt_group_entry));
 }
 
-void TraceBuilder::append_tail(Bytes& file) {
+void RecordingBuilder::append_tail(Bytes& file) {
   std::uint64_t events = 0, lost = 0, end = kStart;
   std::string per_cpu;
   for (const auto& [cpu, state] : cpus_) {

@@ -13,12 +13,12 @@
 
 namespace fkt::record {
 
-class Recording {
+class Recorder {
  public:
-  Recording() = default;
-  virtual ~Recording() = default;
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
+  Recorder() = default;
+  virtual ~Recorder() = default;
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
 
   // The output's name in messages.
   virtual const std::string& name() const = 0;

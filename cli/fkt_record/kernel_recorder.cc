@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_record/kernel_recording.h"
+#include "cli/fkt_record/kernel_recorder.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -49,9 +49,9 @@ std::string lines_of_devices() {
 
 }  // namespace
 
-Result<std::unique_ptr<KernelRecording>> KernelRecording::prepare(const Request& request,
-                                                                  const std::optional<User>& owner,
-                                                                  int give_up) {
+Result<std::unique_ptr<KernelRecorder>> KernelRecorder::prepare(const Request& request,
+                                                                const std::optional<User>& owner,
+                                                                int give_up) {
   auto device = FKT_TRY(Device::open());
   Status ready = check_process(request.filter, request.filter_pid);
   const Result<fkt_clocks> clocks = device.clocks(request.clock);
@@ -70,9 +70,9 @@ Result<std::unique_ptr<KernelRecording>> KernelRecording::prepare(const Request&
   plan.owner = owner;
   auto output = FKT_TRY(request.rotate == 0 ? Output::open(plan) : Rotation::open_first(plan));
 
-  std::unique_ptr<KernelRecording> recording(
-      new KernelRecording(request, {id, status.page_bytes, status.cpus, clocks->khz},
-                          std::move(device), tasks, std::move(plan), std::move(output)));
+  std::unique_ptr<KernelRecorder> recording(
+      new KernelRecorder(request, {id, status.page_bytes, status.cpus, clocks->khz},
+                         std::move(device), tasks, std::move(plan), std::move(output)));
   FKT_TRY(recording->connect(give_up));
   const Status prepared = recording->prepare_user_events();
   if (!prepared) {
@@ -82,8 +82,8 @@ Result<std::unique_ptr<KernelRecording>> KernelRecording::prepare(const Request&
   return recording;
 }
 
-KernelRecording::KernelRecording(const Request& request, const Facts& facts, Device device,
-                                 const TaskList& tasks, OutputPlan plan, Output output)
+KernelRecorder::KernelRecorder(const Request& request, const Facts& facts, Device device,
+                               const TaskList& tasks, OutputPlan plan, Output output)
     : request_(request),
       facts_(facts),
       device_(std::move(device)),
@@ -99,7 +99,7 @@ KernelRecording::KernelRecording(const Request& request, const Facts& facts, Dev
   if (is_flight() && !engine_ && has_room()) engine_ = FKT_ENGINE_URING;
 }
 
-Status KernelRecording::connect(int give_up) {
+Status KernelRecorder::connect(int give_up) {
   if (!output_.is_remote()) return Done{};
   const auto address = FKT_TRY(request_.address());
   auto remote =
@@ -110,7 +110,7 @@ Status KernelRecording::connect(int give_up) {
   return Done{};
 }
 
-Status KernelRecording::prepare_user_events() {
+Status KernelRecorder::prepare_user_events() {
   if ((request_.mask & 1ULL << FKT_L_USER) == 0) return Done{};
   if (!output_.is_file()) {
     return cli::usage("-k user: to a file only, not to " + output_.name());
@@ -132,13 +132,13 @@ Status KernelRecording::prepare_user_events() {
   return Done{};
 }
 
-std::uint64_t KernelRecording::ring_bytes() const {
+std::uint64_t KernelRecorder::ring_bytes() const {
   const auto cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   return (std::uint64_t{4096} << request_.pow_pages) * cpus;
 }
 
 // Limit of the pages in bytes; 0: none is known in advance, the output ends when a write fails.
-Result<std::uint64_t> KernelRecording::limit_bytes() const {
+Result<std::uint64_t> KernelRecorder::limit_bytes() const {
   if (request_.size) return std::min(*request_.size, kMostBytes);
   if (!has_room()) return std::uint64_t{0};
   const auto room =
@@ -152,12 +152,12 @@ Result<std::uint64_t> KernelRecording::limit_bytes() const {
   return room;
 }
 
-PageSink* KernelRecording::sink() const {
+PageSink* KernelRecorder::sink() const {
   if (remote_) return remote_.get();
   return files_ ? &files_->sink() : nullptr;
 }
 
-std::string KernelRecording::without_snapshots() const {
+std::string KernelRecorder::without_snapshots() const {
   if (!is_flight()) return "this is no flight recorder (see --flight)";
   if (!has_room()) return output_.name() + " is no file that snapshots can stand beside";
   if (engine_ && *engine_ != FKT_ENGINE_URING) {
@@ -166,12 +166,12 @@ std::string KernelRecording::without_snapshots() const {
   return "nothing is being recorded";
 }
 
-std::uint64_t KernelRecording::mask() const {
+std::uint64_t KernelRecorder::mask() const {
   return request_.mask | (instruments_.setup() ? instruments_.setup()->layers() : 0);
 }
 
 // Finds the places of the instruments and makes the sections before the pages.
-Result<Sections> KernelRecording::make_sections(const std::optional<User>& user, pid_t workload) {
+Result<Sections> KernelRecorder::make_sections(const std::optional<User>& user, pid_t workload) {
   SymbolReader reader;
   if (!request_.instruments.empty() || !request_.layers.files.empty()) {
     FKT_TRY(instruments_.prepare(reader));
@@ -190,7 +190,7 @@ Result<Sections> KernelRecording::make_sections(const std::optional<User>& user,
                           instruments_.head_lines() + lines_of_devices()});
 }
 
-Result<LentFilesPlan> KernelRecording::lent_files_plan() const {
+Result<LentFilesPlan> KernelRecorder::lent_files_plan() const {
   LentFilesPlan plan{output_plan_, request_.rotate, request_.keep, request_.clock, {}, defined_};
   plan.sink.part.recording = facts_.recording;
   plan.sink.part.page_bytes = facts_.page_bytes;
@@ -203,7 +203,7 @@ Result<LentFilesPlan> KernelRecording::lent_files_plan() const {
   return plan;
 }
 
-Status KernelRecording::write_head(const std::optional<User>& user, pid_t workload) {
+Status KernelRecorder::write_head(const std::optional<User>& user, pid_t workload) {
   const auto sections = FKT_TRY(make_sections(user, workload));
   if (const std::string remark = task_list_.remark(); !remark.empty()) cli::warn(remark);
   start_clocks_at_ = sizeof(fkt_file_header) + sections.next_offset();
@@ -222,7 +222,7 @@ Status KernelRecording::write_head(const std::optional<User>& user, pid_t worklo
   return Done{};
 }
 
-Status KernelRecording::write_start_clocks() {
+Status KernelRecorder::write_start_clocks() {
   const auto clocks = FKT_TRY(clocks_of_start(device_, request_.clock));
   head_.replace(start_clocks_at_, clocks.bytes().size(), clocks.bytes());
   if (files_) files_->set_head(head_);
@@ -230,7 +230,7 @@ Status KernelRecording::write_start_clocks() {
   return output_.finish_head(head_, start_clocks_at_);
 }
 
-Result<StartArguments> KernelRecording::start_arguments(const DrainPlan& plan) const {
+Result<StartArguments> KernelRecorder::start_arguments(const DrainPlan& plan) const {
   StartArguments arguments({facts_.recording, mask(), start_flags(request_), request_.clock,
                             request_.filter, request_.filter_pid});
   if (request_.snapshot_when) {
@@ -256,13 +256,13 @@ Result<StartArguments> KernelRecording::start_arguments(const DrainPlan& plan) c
 }
 
 // Says which place of the instruments the error is about, if it is about one.
-Error KernelRecording::name_place(Error error) const {
+Error KernelRecorder::name_place(Error error) const {
   const std::uint64_t address = device_.refused_place();
   if (address != 0) error.message = instruments_.name_of(address) + ": " + error.message;
   return error;
 }
 
-Status KernelRecording::start() {
+Status KernelRecorder::start() {
   auto plan = FKT_TRY(choose_drain(output_, engine_));
   if (engine_ != request_.engine) plan.why = "for snapshots of what the flight recorder keeps";
   if (plan.engine == FKT_ENGINE_SENDFILE) {
@@ -290,12 +290,12 @@ Status KernelRecording::start() {
   return start_syncer();
 }
 
-std::string KernelRecording::how(const DrainPlan& plan) const {
+std::string KernelRecorder::how(const DrainPlan& plan) const {
   const std::string text = std::string(engine_name(plan.engine)) + ": " + plan.why;
   return files_ ? text + ", by " + files_->how() : text;
 }
 
-void KernelRecording::start_snapshots() {
+void KernelRecorder::start_snapshots() {
   snapshots_ = std::make_unique<Snapshots>(
       SnapshotsPlan{output_plan_,
                     [this](std::uint32_t number) { return instruments_.text_at(number); },
@@ -305,12 +305,12 @@ void KernelRecording::start_snapshots() {
                     ticks_per_second()});
 }
 
-Status KernelRecording::start_drain() {
+Status KernelRecorder::start_drain() {
   drain_ = FKT_TRY(LentDrain::start(device_.fd(), facts_.page_bytes, *sink()));
   return Done{};
 }
 
-Status KernelRecording::start_syncer() {
+Status KernelRecorder::start_syncer() {
   // A flight recorder writes only at its end, and fdatasync(2) of a stream is up to its reader.
   if (!has_room() || request_.sync.count() == 0 || is_flight()) return Done{};
   const auto written = [this]() -> std::uint64_t {
@@ -328,7 +328,7 @@ Status KernelRecording::start_syncer() {
   return Done{};
 }
 
-Status KernelRecording::stop() {
+Status KernelRecorder::stop() {
   if (!running_) return Done{};
   running_ = false;
   instruments_.end();
@@ -342,8 +342,8 @@ Status KernelRecording::stop() {
   return stopped;
 }
 
-Result<EndSummary> KernelRecording::finish(std::optional<int> workload_status,
-                                           std::vector<Descendant> descendants, int give_up) {
+Result<EndSummary> KernelRecorder::finish(std::optional<int> workload_status,
+                                          std::vector<Descendant> descendants, int give_up) {
   instruments_.join();
   if (stream_) {
     FKT_TRY(stream_->move_rest(give_up));
@@ -383,8 +383,8 @@ Result<EndSummary> KernelRecording::finish(std::optional<int> workload_status,
   return summary;
 }
 
-std::vector<fkt_index_entry> KernelRecording::index(const fkt_status& status,
-                                                    std::string& fault) const {
+std::vector<fkt_index_entry> KernelRecorder::index(const fkt_status& status,
+                                                   std::string& fault) const {
   if (const PageSink* to = sink()) return to->index();
   // The reader of a stream scans its pages: nothing can be read back from it here.
   if (output_.is_stream()) return {};
@@ -396,8 +396,8 @@ std::vector<fkt_index_entry> KernelRecording::index(const fkt_status& status,
   return {};
 }
 
-Status KernelRecording::write_tail(EndSummary& summary, std::optional<int> workload_status,
-                                   std::vector<Descendant> descendants) {
+Status KernelRecorder::write_tail(EndSummary& summary, std::optional<int> workload_status,
+                                  std::vector<Descendant> descendants) {
   fkt_status& status = summary.status;
   std::string no_index;
   const auto end = FKT_TRY(device_.clocks(request_.clock));
@@ -440,7 +440,7 @@ Status KernelRecording::write_tail(EndSummary& summary, std::optional<int> workl
   return written;
 }
 
-void KernelRecording::discard() {
+void KernelRecorder::discard() {
   const Status stopped = stop();
   if (!stopped) cli::warn(stopped.error().message);
   drain_.reset();
@@ -449,7 +449,7 @@ void KernelRecording::discard() {
   output_.discard();
 }
 
-void KernelRecording::release() {
+void KernelRecorder::release() {
   const Status freed = device_.free_buffer();
   if (!freed) cli::warn(freed.error().message);
 }
