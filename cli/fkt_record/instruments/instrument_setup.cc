@@ -100,7 +100,7 @@ class InstrumentSetup::Maker {
     types_.emplace(std::move(types));
     if (!asks_for_functions(asked)) return Done{};
     if (!symbols_.symbols()) return symbols_.symbols().error();
-    if (!functions().named("register_fprobe_ips").empty()) made_.return_probe_ = "fprobe";
+    if (has_fprobes()) made_.return_probe_ = "fprobe";
     auto available = FKT_TRY(available_functions());
     // The blacklist of kprobes does not apply to fprobes.
     const bool has_kretprobes = made_.return_probe_ != std::string_view("fprobe");
@@ -204,6 +204,16 @@ class InstrumentSetup::Maker {
   std::uint16_t next() const { return static_cast<std::uint16_t>(made_.parts_.size()); }
   std::function<const Btf*(std::string_view)> types() {
     return [this](std::string_view module) { return types_->of(module); };
+  }
+
+  // Returns whether the kernel has the fprobes that the module can use: later ones, which are built
+  // on the function graph, have no number of calls that can be in progress (FKT_HAS_FPROBE in
+  // module/compat.h).
+  bool has_fprobes() {
+    const Btf& types = *types_->of({});
+    const auto fprobe = types.structure("fprobe");
+    return fprobe && types.member(*fprobe, "nr_maxactive") &&
+           !functions().named("register_fprobe_ips").empty();
   }
 
   // Returns the most functions with return probes. None with --keep-children: calls seen by them
