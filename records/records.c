@@ -27,3 +27,4 @@ EXPORT_SYMBOL_GPL(fkt_record_types);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Records of tracepoints, for fkt");
+MODULE_VERSION("0.1");

@@ -118,7 +118,8 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return about("-i needs ftrace, which is off (sysctl kernel.ftrace_enabled=1)");
     case EOPNOTSUPP:
       return about(
-          "the output cannot take pages this way (checkin: on ext2, ext3, ext4 and block devices)");
+          "the output cannot take pages this way (checkin: on ext2, ext3 and ext4, and on older "
+          "kernels' block devices)");
     case EUNATCH:
       return about("no module has registered the handler of an instrument (do handler NAME)");
     case ESRCH:
