@@ -39,3 +39,13 @@ in_chroot() {
         mount --bind "$shared" "$root$shared"
         PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C exec /usr/sbin/chroot "$root" "${@:3}"' - "$@"
 }
+
+# build_for DIR SHARED ARGUMENT...: make with the headers and the compiler of the kernel in DIR (tests/vm/get-kernel). SHARED:
+# a directory that has all that the build needs.
+build_for() {
+    if [[ -d $1/root ]]; then
+        in_chroot "$1/root" "$2" make -C "/usr/src/linux-headers-$(<"$1/release")" "${@:3}"
+    else
+        make -C "$1/kdir" "${@:3}"
+    fi </dev/null
+}
