@@ -124,7 +124,7 @@ def parse_trace_line(line):
     return Event(int(time), parse(text) + (int(pid),), flags[2] != ".", False)
 
 
-def read_recording(path):
+def read_trace(path):
     with open(path, errors="replace") as lines:
         return [event for event in map(parse_trace_line, lines) if event]
 
@@ -355,7 +355,7 @@ def doctored(recording, cpu):
 
 def main():
     recorder, recording = int(sys.argv[1]), read_recording(sys.argv[2])
-    trace = {int(re.search(r"(\d+)$", path)[1]): read_recording(path) for path in sys.argv[3:]}
+    trace = {int(re.search(r"(\d+)$", path)[1]): read_trace(path) for path in sys.argv[3:]}
     result = compare(trace, recording, recorder)
     kinds = {e.key[0] for events in recording.values() for e in events}
     print("%d events of %d kinds on %d CPUs matched, %d swaps, %d edges, %d introductions" % (
