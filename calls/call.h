@@ -149,7 +149,7 @@ struct fkt_held_call {
 	u64 ticks; /* its duration */
 	u32 body; /* low half of the address of its function's body */
 	u16 depth; /* fkt_call_depth() */
-	u16 context; /* the bits of preempt_count() from SOFTIRQ_SHIFT on, when it returned; none is of an NMI */
+	u16 context; /* fkt_interrupts_of() when it returned, not in an NMI */
 };
 
 typedef void (*fkt_take_held_fn)(const struct fkt_held_call *held, void *context);

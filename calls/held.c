@@ -26,6 +26,8 @@
 #include "tasks.h"
 #include "trampoline.h"
 
+#include "../module/compat.h"
+
 /*
  * Shorter calls are not held; U64_MAX: no call is held, unless its duration is invalid. Read by trampoline.S without
  * a lock.
@@ -370,10 +372,10 @@ static void write_held(struct fkt_held_call *held, const struct fkt_call *call, 
 	held->ticks = ticks;
 	held->body = body;
 	held->depth = depth;
-	held->context = preempt_count() >> SOFTIRQ_SHIFT;
+	held->context = fkt_interrupts_of(preempt_count());
 	/* With PREEMPT_RT, preempt_count() does not show softirqs. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) && in_serving_softirq())
-		held->context |= SOFTIRQ_OFFSET >> SOFTIRQ_SHIFT;
+		held->context |= FKT_IN_SOFTIRQ;
 }
 
 /* fkt_calls_hold(), all cases. */

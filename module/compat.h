@@ -54,6 +54,27 @@ static_assert(offsetof(struct pcpu_hot, preempt_count) == 8);
 static_assert(FKT_INTERRUPT_BITS == (HARDIRQ_MASK | NMI_MASK | SOFTIRQ_OFFSET));
 
 /*
+ * What preempt_count() says of the softirq and the interrupt that code runs in, in 16 bits: FKT_IN_SOFTIRQ, and some bit
+ * of FKT_IN_HARDIRQ. Newer kernels have 8 other bits between the two.
+ */
+#ifdef FKT_HAS_HARDIRQ_DISABLE_COUNT
+#define FKT_IN_SOFTIRQ 1
+#define FKT_IN_HARDIRQ (HARDIRQ_MASK >> (HARDIRQ_SHIFT - 1))
+static inline u16 fkt_interrupts_of(unsigned long count)
+{
+	return (count & HARDIRQ_MASK) >> (HARDIRQ_SHIFT - 1) | (count & SOFTIRQ_OFFSET) >> SOFTIRQ_SHIFT;
+}
+#else
+#define FKT_IN_SOFTIRQ (SOFTIRQ_OFFSET >> SOFTIRQ_SHIFT)
+#define FKT_IN_HARDIRQ (HARDIRQ_MASK >> SOFTIRQ_SHIFT)
+static_assert(FKT_IN_HARDIRQ <= U16_MAX);
+static inline u16 fkt_interrupts_of(unsigned long count)
+{
+	return count >> SOFTIRQ_SHIFT;
+}
+#endif
+
+/*
  * First in each probe of a tracepoint that can be called with preemption on: it is off until the probe returns, since
  * rings are those of a CPU. Kernels whose system calls' tracepoints may fault leave that to the probe there, and newer
  * ones everywhere. The others have it off already.

@@ -13,8 +13,8 @@
 #include "kft_files.h"
 
 /*
- * Written at each open, read by calls on open files. Lockless: while a file is open the module stays, and all opens write
- * the same address.
+ * Written at each open, read by calls on open files. Lockless: while a file is open the module stays, and all opens
+ * write the same address.
  */
 static const struct fkt_kft_files *files;
 

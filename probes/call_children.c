@@ -15,6 +15,7 @@
 #include "call_children.h"
 #include "call_table.h"
 #include "calls_write.h"
+#include "compat.h"
 #include "instruments_now.h"
 #include "recording.h"
 #include "write.h"
@@ -25,9 +26,9 @@
 /* Returns the context that the call returned in. */
 static enum fkt_level level_of(const struct fkt_held_call *held)
 {
-	if (held->context & (HARDIRQ_MASK >> SOFTIRQ_SHIFT))
+	if (held->context & FKT_IN_HARDIRQ)
 		return FKT_LEVEL_IRQ;
-	return held->context & (SOFTIRQ_OFFSET >> SOFTIRQ_SHIFT) ? FKT_LEVEL_SOFTIRQ : FKT_LEVEL_TASK;
+	return held->context & FKT_IN_SOFTIRQ ? FKT_LEVEL_SOFTIRQ : FKT_LEVEL_TASK;
 }
 
 /* For a function whose event has the context as its only value. */

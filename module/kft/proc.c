@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module fkt_kft. /proc/kft: takes configurations of KFT and the commands prime, start, stop and reset, and shows the status.
+ * The module fkt_kft. /proc/kft: takes configurations of KFT and the commands prime, start, stop and reset, and shows
+ * the status.
  * /proc/kft_data: the log of the last recording. fkt-kft(5) describes both.
  *
  * Text written to one open file is collected until it is a whole configuration: one with `begin` is whole at its

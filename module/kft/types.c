@@ -9,9 +9,12 @@
 #include <linux/errno.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/stddef.h>
 
 #include "types.h"
 
+/* Newer headers go on with what the older makers of BTF do not write. */
+#define HEADER_BYTES offsetofend(struct btf_header, str_len)
 #define REGISTERS 6
 #define REGISTER_BYTES 16 /* most that one argument has in registers */
 #define STRUCT_DEPTH 8 /* structures in structures */
@@ -87,7 +90,7 @@ int fkt_kft_types_open(struct fkt_kft_types *types, const void *btf, size_t byte
 {
 	const struct btf_header *header = btf;
 
-	if (!btf || bytes < sizeof(*header) || header->magic != BTF_MAGIC || header->hdr_len < sizeof(*header) ||
+	if (!btf || bytes < HEADER_BYTES || header->magic != BTF_MAGIC || header->hdr_len < HEADER_BYTES ||
 	    header->hdr_len > bytes || header->type_off > bytes - header->hdr_len ||
 	    header->type_len > bytes - header->hdr_len - header->type_off ||
 	    header->str_off > bytes - header->hdr_len ||

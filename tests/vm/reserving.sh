@@ -14,12 +14,12 @@ load_probed() {
     objdump -d --no-show-raw-insn -j .text probed.ko | grep -E '>:$|cmpxchg' >disassembly
 }
 
-# sites REGEX: addresses of the reserving instructions in functions whose names match, or with ! do
-# not match.
+# sites REGEX: addresses of the reserving instructions in functions whose names match, or with ! do not match; but for what closes
+# rings, with all probes ended.
 sites() {
     awk -v base="$(</sys/module/fkt/sections/.text)" -v match_="$1" '
         /^[0-9a-f]+ <.*>:$/ { function_ = $2; next }
-        /\tcmpxchg / && function_ !~ /fkt_capture/ {
+        /\tcmpxchg / && function_ !~ /fkt_capture|fkt_rings_close/ {
             wanted = substr(match_, 1, 1) == "!" ? function_ !~ substr(match_, 2) : function_ ~ match_
             if (wanted) { sub(/:$/, "", $1); print base, $1 }
         }' disassembly |

@@ -2,7 +2,8 @@
 /*
  * Counts how often instructions of fkt.ko, those that reserve space in a CPU's ring, run with preemption on: the task
  * could go on on another CPU between them. For tests/vm/cases/reserves_unpreempted. To prove that it would see that, it
- * also has a breakpoint on a function of its own, which it calls with preemption on. When it is unloaded, it logs the counts.
+ * also has a breakpoint on a function of its own, which it calls with preemption on. When it is unloaded, it logs the
+ * counts, and which instruction was one of those with preemption on.
  *
  *   insmod preemptible.ko probes=0x...,0x...
  */
@@ -30,6 +31,7 @@ struct counts {
 static DEFINE_PER_CPU(struct counts, fkts);
 static DEFINE_PER_CPU(struct counts, own);
 static struct kprobe kprobes[MOST_PROBES];
+static unsigned long found; /* any of them: lockless */
 static struct kprobe *registered[MOST_PROBES];
 
 /* The breakpoint itself counts as an NMI, and as one hard interrupt. */
@@ -42,8 +44,10 @@ static bool was_preemptible(const struct pt_regs *regs)
 static int on_hit(struct kprobe *kprobe, struct pt_regs *regs)
 {
 	this_cpu_inc(fkts.hits);
-	if (was_preemptible(regs))
+	if (was_preemptible(regs)) {
 		this_cpu_inc(fkts.preemptible);
+		WRITE_ONCE(found, (unsigned long)kprobe->addr);
+	}
 	return 0;
 }
 NOKPROBE_SYMBOL(on_hit);
@@ -98,8 +102,8 @@ static void __exit preemptible_exit(void)
 		own_sum.hits += per_cpu(own, cpu).hits;
 		own_sum.preemptible += per_cpu(own, cpu).preemptible;
 	}
-	pr_notice("hits %lu preemptible %lu own %lu preemptible %lu\n", sum.hits, sum.preemptible, own_sum.hits,
-		  own_sum.preemptible);
+	pr_notice("hits %lu preemptible %lu own %lu preemptible %lu at %pS\n", sum.hits, sum.preemptible, own_sum.hits,
+		  own_sum.preemptible, (void *)found);
 }
 
 module_init(preemptible_init);
