@@ -3,7 +3,8 @@
 #
 # Directories with the compiler and the headers of another Debian suite, in which modules for its kernels are built:
 # programs and options of the headers are those of their suite. Made of packages that are unpacked and not installed, used
-# through chroot(2) in a user namespace: neither root nor a change of the machine is needed. Needs tests/vm/apt.sh.
+# through chroot(2), by other users than root in a user namespace: neither root nor a change of the machine is needed.
+# Needs tests/vm/apt.sh.
 # shellcheck disable=SC2154  # state: the caller sets it
 
 # What every package takes for granted, and what kbuild calls.
@@ -30,8 +31,10 @@ make_chroot() {
 
 # in_chroot DIR SHARED COMMAND...: runs the command there. SHARED: a directory that it sees under the same name.
 in_chroot() {
+    local as_root=()
+    [[ $(id -u) -eq 0 ]] || as_root=(--map-root-user)
     # shellcheck disable=SC2016  # the other shell expands it
-    unshare --mount --map-root-user bash -euc '
+    unshare --mount "${as_root[@]}" bash -euc '
         root=$1 shared=$2
         mkdir -p "$root$shared"
         mount --rbind /proc "$root/proc"
