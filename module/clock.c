@@ -16,6 +16,7 @@
 
 #include "clock.h"
 
+/* On: another clock than the TSC. */
 DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 EXPORT_SYMBOL_GPL(fkt_key_clock);
 

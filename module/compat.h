@@ -54,8 +54,8 @@ static_assert(offsetof(struct pcpu_hot, preempt_count) == 8);
 static_assert(FKT_INTERRUPT_BITS == (HARDIRQ_MASK | NMI_MASK | SOFTIRQ_OFFSET));
 
 /*
- * What preempt_count() says of the softirq and the interrupt that code runs in, in 16 bits: FKT_IN_SOFTIRQ, and some bit
- * of FKT_IN_HARDIRQ. Newer kernels have 8 other bits between the two.
+ * What preempt_count() says of the softirq and the interrupt that code runs in, in 16 bits: FKT_IN_SOFTIRQ, and some
+ * bit of FKT_IN_HARDIRQ. Newer kernels have 8 other bits between the two.
  */
 #ifdef FKT_HAS_HARDIRQ_DISABLE_COUNT
 #define FKT_IN_SOFTIRQ 1
