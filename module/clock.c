@@ -16,12 +16,13 @@
 
 #include "clock.h"
 
+#define READINGS 5 /* readings of all clocks; the quickest is used */
+#define LONGEST_READING_US 50 /* of a clock event */
+
 /* On: another clock than the TSC. */
 DEFINE_STATIC_KEY_FALSE(fkt_key_clock);
 EXPORT_SYMBOL_GPL(fkt_key_clock);
 
-#define READINGS 5 /* readings of all clocks; the quickest is used */
-#define LONGEST_READING_US 50 /* of a clock event */
 /*
  * Error of a sleep's length: it may come from a clock with a resolution of seconds; plus a
  * 1/SLACK_SHARE share of it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counts how often instructions of fkt.ko, those that reserve space in a CPU's ring, run with preemption on: the task
- * could be moved to another CPU between them. For tests/vm/cases/reserves_unpreempted. To prove that it would see that, it
+ * could be moved to another CPU between them. For tests/vm/cases/reserves_unpreempted. To prove that it sees that, it
  * also has a breakpoint on a function of its own, which it calls with preemption on. When it is unloaded, it logs the
  * counts, and which instruction was one of those with preemption on.
  *
