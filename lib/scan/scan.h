@@ -8,9 +8,8 @@
 // The result is that of adding all of trace.events(), but pages are digested by several threads
 // (lib/scan/digest.h), and the events of a burst (lib/analyse/burst.h) are taken in one step,
 // provided that the burst fits the open spans and no event of another CPU concerns its thread.
-// Otherwise its events are added one by one: an unusual recording takes longer, but gives the same
-// result. Views that select single events, and sinks for calls, need every event
-// (Analysis::takes_many()).
+// The events of any other burst are added one by one, which takes longer and has the same result.
+// Views that select single events, and sinks for calls, need every event (Analysis::takes_many()).
 #pragma once
 
 #include <cstdint>

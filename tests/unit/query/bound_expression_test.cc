@@ -34,8 +34,8 @@ std::shared_ptr<const Filter> chosen(const Bytes& file, const std::string& text)
   return *filter;
 }
 
-// Events of the dump that the expression selects, as "CPU TIME". The filter was made with another
-// Recording of the same file than the one it is used with.
+// Events of the dump that the expression selects, as "CPU TIME". The file is opened twice: the
+// filter is made with one Recording and used with the other.
 std::vector<std::string> selected(const Bytes& file, const std::string& text) {
   const Recording trace = std::move(*Recording::from_bytes(file));
   Selection selection;
