@@ -56,8 +56,9 @@ static noinline void entry_with_args(struct pt_regs *regs, long nr)
 }
 
 /* Writes the path of a call whose entry is without it. */
-static noinline void late_path(struct pt_regs *regs)
+static noinline void late_path(void)
 {
+	struct pt_regs *regs = current_pt_regs();
 	u64 words[ENTRY_WORDS + FKT_PATH_WORDS];
 	enum fkt_path_read read;
 	u32 used = 0;
@@ -82,20 +83,6 @@ static noinline void plain_entry(long nr)
 		emit_long(by_abi(FKT_E_SYS_ENTRY_LONG, FKT_E_SYS32_ENTRY_LONG), nr);
 	else
 		fkt_emit0(by_abi(FKT_E_SYS_ENTRY, FKT_E_SYS32_ENTRY), nr);
-}
-
-/*
- * Handles the filter, arguments, 32-bit calls, other clocks, numbers without a pair id, and recordings
- * without pairs.
- */
-static noinline void any_entry(struct pt_regs *regs, long nr)
-{
-	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_syscall())
-		return;
-	if (static_branch_unlikely(&fkt_key_args))
-		entry_with_args(regs, nr);
-	else if (!(in_ia32_syscall() ? fkt_begin(SYSCALL32, nr) : fkt_begin(SYSCALL, nr)))
-		plain_entry(nr);
 }
 
 /* in_ia32_syscall() for a task pointer that was already loaded. */
@@ -129,14 +116,34 @@ static bool hide(long nr)
 	return is_of_probes(nr) && !in_ia32_syscall() && fkt_keep_current() && fkt_user_calls_hide(nr);
 }
 
-/* Returns whether hide() has hidden the entry of the system call that ends. */
-static bool was_hidden(struct pt_regs *regs)
+/*
+ * Handles the filter, arguments, calls that are hidden, 32-bit calls, other clocks, numbers without a pair id, and
+ * recordings without pairs.
+ */
+static noinline void any_entry(long nr)
 {
-	const long nr = syscall_get_nr(current, regs);
+	if (static_branch_unlikely(&fkt_key_user_calls) && hide(nr))
+		return;
+	if (static_branch_unlikely(&fkt_key_filter) && !fkt_filter_syscall())
+		return;
+	if (static_branch_unlikely(&fkt_key_args))
+		entry_with_args(current_pt_regs(), nr);
+	else if (!(in_ia32_syscall() ? fkt_begin(SYSCALL32, nr) : fkt_begin(SYSCALL, nr)))
+		plain_entry(nr);
+}
+
+/* Returns whether hide() has hidden the entry of the system call that ends. */
+static bool was_hidden(void)
+{
+	const long nr = syscall_get_nr(current, current_pt_regs());
 
 	return (nr == -1 || is_of_probes(nr)) && fkt_user_calls_hid();
 }
 
+/*
+ * A call after which `regs` or `nr` is needed would cost the fast path a stack frame: there is none here, nor at the exit.
+ * Slow paths take the registers from current_pt_regs(), which are those that the tracepoints pass.
+ */
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	FKT_TRACEPOINT_PROBE();
@@ -144,10 +151,9 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 
 	if (!fkt_layer_on(FKT_L_SYSTEM))
 		return;
-	if (static_branch_unlikely(&fkt_key_user_calls) && hide(nr))
-		return;
-	if (static_branch_unlikely(&fkt_key_special) || is_ia32(task))
-		any_entry(regs, nr);
+	if (static_branch_unlikely(&fkt_key_special) || is_ia32(task) ||
+	    (static_branch_unlikely(&fkt_key_user_calls) && is_of_probes(nr)))
+		any_entry(nr);
 	else if (!fkt_begin_by(SYSCALL, nr, READ_ONCE(task->pid)))
 		other_entry(nr);
 }
@@ -173,9 +179,9 @@ static noinline void any_exit(long ret)
 }
 
 /* Handles an end that does not fit the short form, or that does not follow its begin directly. */
-static noinline void other_exit(struct pt_regs *regs, long ret)
+static noinline void other_exit(long ret)
 {
-	if (static_branch_unlikely(&fkt_key_user_calls) && was_hidden(regs))
+	if (static_branch_unlikely(&fkt_key_user_calls) && was_hidden())
 		return;
 	if (!fkt_layer_on(FKT_L_SYSTEM))
 		return;
@@ -183,6 +189,14 @@ static noinline void other_exit(struct pt_regs *regs, long ret)
 		any_exit(ret);
 	else if (!fkt_end(SYSCALL, ret))
 		fkt_emit_tsc(FKT_E_SYS_EXIT, ret, current->pid);
+}
+
+/* Ends a call of a recording with arguments, whose path may have been unreadable at its entry. */
+static noinline void end_with_path(long ret)
+{
+	late_path();
+	if (!fkt_end_short(SYSCALL, ret, current->pid))
+		other_exit(ret);
 }
 
 /*
@@ -195,9 +209,9 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	FKT_TRACEPOINT_PROBE();
 
 	if (static_branch_unlikely(&fkt_key_args))
-		late_path(regs);
-	if (!fkt_end_short(SYSCALL, ret, current->pid))
-		other_exit(regs, ret);
+		end_with_path(ret);
+	else if (!fkt_end_short(SYSCALL, ret, current->pid))
+		other_exit(ret);
 }
 
 /* Fails to compile if a probe's type does not match this kernel's tracepoint. */
