@@ -262,6 +262,16 @@ TypeId Btf::enumeration(const std::string& name) const {
   return 0;
 }
 
+TypeId Btf::number_type(const std::string& name) const {
+  for (const std::uint32_t kind : {std::uint32_t{BTF_KIND_TYPEDEF}, std::uint32_t{BTF_KIND_INT}}) {
+    const std::int32_t found = btf__find_by_name_kind(data_.get(), name.c_str(), kind);
+    if (found > 0 && type(static_cast<TypeId>(found)).kind == TypeKind::integer) {
+      return static_cast<TypeId>(found);
+    }
+  }
+  return 0;
+}
+
 std::optional<std::int64_t> Btf::enumerator(TypeId enumeration, std::string_view name) const {
   const btf_type* const t = raw(skip(enumeration));
   for (std::uint32_t i = 0; btf_is_any_enum(t) && i < btf_vlen(t); i++) {

@@ -54,12 +54,16 @@ struct Prototype {
   struct Argument {
     std::string name;  // empty: it has none
     TypeId type = 0;
+    std::string declaration{};  // as the kernel shows it; empty: it follows from name and type
   };
 
   std::string function;
   std::vector<Argument> arguments;
   bool is_variadic = false;
   TypeId result = 0;
+  // Of a system call's function: the call's arguments, in the registers that its only argument
+  // leads to. Type 0: a pointer into the program's memory, or not known.
+  std::optional<std::vector<Argument>> in_registers{};
 };
 
 class Btf {
@@ -86,6 +90,8 @@ class Btf {
   // Resolves typedefs and qualifiers of `id`. A structure that is only declared here is looked up
   // by name.
   Type type(TypeId id) const;
+  // Returns 0 if no number's type has this name ("int", "umode_t").
+  TypeId number_type(const std::string& name) const;
   // Returns nothing if no structure has this name.
   std::optional<TypeId> structure(const std::string& name) const;
   // Returns nothing if the structure has no such member. Members of nameless structures in it count

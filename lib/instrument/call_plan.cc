@@ -11,6 +11,7 @@
 #include "lib/base/parse.h"
 #include "lib/base/text.h"
 #include "lib/instrument/argument_words.h"
+#include "lib/instrument/system_call.h"
 
 namespace fkt {
 namespace {
@@ -173,6 +174,7 @@ class CallPlanner {
       Result<Prototype> known = prototype_of(symbol, described.btf);
       if (known) {
         described.prototype = std::move(*known);
+        if (place().is_system_call) add_arguments_of_call(described);
         return described;
       }
       described.unknown = known.error().message;
@@ -180,6 +182,13 @@ class CallPlanner {
     described.btf = sources_.types({});
     described.prototype.function = symbol.name;
     return described;
+  }
+
+  void add_arguments_of_call(Described& described) const {
+    const std::string_view function = described.prototype.function;
+    const std::string format =
+        sources_.call_format ? sources_.call_format(function.substr(kSystemCallPrefix.size())) : "";
+    add_call_arguments(described.prototype, format, *described.btf);
   }
 
   CallContext context(const Described& described, bool by_probe) const {

@@ -74,6 +74,8 @@ struct CallPlanSources {
   const FlagNames& flags = FlagNames::none();  // of all instruments
   // Most functions with a return probe; if more need one, none gets one.
   std::size_t most_probes = 0;
+  // Returns the description of a system call's arguments (add_call_arguments()).
+  std::function<std::string(std::string_view call)> call_format = {};
 };
 
 // Precondition: the instrument's place is of kind call, or of kind function at its entry or exit.

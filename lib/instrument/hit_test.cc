@@ -375,6 +375,29 @@ Result<HitValue> CallNames::user_argument(const FieldPath& path, TextRule text) 
   return with_type({HitValue::Source::argument, std::move(*fetch), nullptr}, path);
 }
 
+// An argument of a system call: in the program's registers, which the function's argument leads to.
+Result<HitValue> CallNames::call_argument(std::size_t i, const FieldPath& path,
+                                          TextRule text) const {
+  constexpr const char* kRegisters[] = {"di", "si", "dx", "r10", "r8", "r9"};
+  if (!path.steps.empty() || text == TextRule::always) {
+    return at_column(path.column,
+                     path.root +
+                         " leads to memory of the program, which is not read: record -k "
+                         "system with --args for the paths of files");
+  }
+  auto fetch = FKT_TRY(resolve_path(btf_, {0, 1, function_.arguments.front().type},
+                                    {path.root, {{kRegisters[i], {}, 0, path.column}}, path.column},
+                                    TextRule::never));
+  const TypeId known = (*function_.in_registers)[i].type;
+  fetch.type = known != 0 ? known : function_.arguments.front().type;
+  const Type type = btf_.type(fetch.type);
+  fetch.is_signed = type.is_signed;
+  fetch.bits = static_cast<std::uint8_t>(type.bytes * 8);
+  fetch.load = static_cast<std::uint8_t>(type.bytes);
+  if (type.is_signed) fetch.left = fetch.right = static_cast<std::uint8_t>(64 - fetch.bits);
+  return HitValue{HitValue::Source::argument, std::move(fetch), nullptr};
+}
+
 Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const {
   if (place_ == PlaceKind::user) return user_argument(path, text);
   if (place_ == PlaceKind::instruction) {
@@ -395,7 +418,8 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
       return HitValue{HitValue::Source::argument, std::move(fetch), field};
     }
   }
-  const auto& arguments = function_.arguments;
+  const bool in_registers = function_.in_registers.has_value();
+  const auto& arguments = in_registers ? *function_.in_registers : function_.arguments;
   std::size_t i = argument_number(path.root).value_or(arguments.size());
   const auto named = std::ranges::find(arguments, path.root, &Prototype::Argument::name);
   if (named != arguments.end()) i = static_cast<std::size_t>(named - arguments.begin());
@@ -424,6 +448,7 @@ Result<HitValue> CallNames::argument(const FieldPath& path, TextRule text) const
                                       (list.empty() ? "; it has none" : "; it has " + list) +
                                       did_you_mean(path.root, names));
   }
+  if (in_registers) return call_argument(i, path, text);
   const ArgumentWords words = layout_.arguments[i];
   if (words.words == 0) {
     return at_column(path.column, "argument " + std::to_string(i + 1) + " is not in a register");

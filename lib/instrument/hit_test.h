@@ -88,6 +88,7 @@ class CallNames {
  private:
   Result<Fetch> probe_argument(const FieldPath& path) const;
   Result<HitValue> user_argument(const FieldPath& path, TextRule text) const;
+  Result<HitValue> call_argument(std::size_t i, const FieldPath& path, TextRule text) const;
   // Gives a number of a user program the type that a recorded value declares for it.
   HitValue with_type(HitValue value, const FieldPath& path) const;
 

@@ -23,7 +23,7 @@ constexpr PlaceForm kPlaceForms[] = {
     {"call", Place::Kind::call, "call:[MODULE:]FUNCTION"},
     {"fn", Place::Kind::function, "fn:[MODULE:]FUNCTION[:entry|:exit]"},
     {"tp", Place::Kind::tracepoint, "tp:SYSTEM:EVENT"},
-    {"sys", Place::Kind::system_call, "sys:NAME"},
+    {"sys", Place::Kind::call, "sys:NAME"},
     {"at", Place::Kind::instruction, "at:FUNCTION+OFFSET"},
     {"block", Place::Kind::block, "block:FUNCTION:NUMBER"},
     {"mod", Place::Kind::module_probe, "mod:MODULE:PROBE"},
@@ -67,13 +67,14 @@ class PlaceParser {
     const PlaceForm* const kind = std::ranges::find(kPlaceForms, name, &PlaceForm::name);
     if (colon == text_.npos || kind == std::end(kPlaceForms)) return no_kind(name);
     place_.kind = kind->kind;
+    place_.is_system_call = name == "sys";
     FKT_TRY(rest(*kind, colon + 1));
     return std::move(place_);
   }
 
  private:
   static constexpr const char* kOfKinds =
-      "a place begins with call:, fn:, tp:, at:, mod:, user: or usdt:";
+      "a place begins with sys:, call:, fn:, tp:, at:, mod:, user: or usdt:";
 
   Error no_kind(std::string_view name) const {
     const std::string kinds = kOfKinds;
@@ -104,9 +105,7 @@ class PlaceParser {
     switch (place_.kind) {
       case Place::Kind::call:
       case Place::Kind::function:
-        return has_group;  // optional
-      case Place::Kind::system_call:
-        return false;
+        return has_group && !place_.is_system_call;  // optional
       default:
         return true;
     }
@@ -192,15 +191,15 @@ class PlaceParser {
     switch (place_.kind) {
       case Place::Kind::tracepoint:
         return "a tracepoint";
-      case Place::Kind::system_call:
-        return "a system call";
       case Place::Kind::module_probe:
       case Place::Kind::user_probe:
         return "a probe";
       default:
-        return "a function";
+        return place_.is_system_call ? "a system call" : "a function";
     }
   }
+
+  std::string_view prefix() const { return place_.is_system_call ? kSystemCallPrefix : ""; }
 
   Status names(Piece list) {
     for (Piece piece : split(list, ',')) {
@@ -212,7 +211,7 @@ class PlaceParser {
       FKT_TRY(is_of_program() ? check_program(piece) : check(piece, what(), is_pattern_character));
       (leaves_out ? place_.names.left_out : place_.names.patterns)
           .push_back(is_of_program() ? without_backslashes(piece.text, true)
-                                     : std::string(piece.text));
+                                     : std::string(prefix()).append(piece.text));
     }
     if (!place_.names.patterns.empty()) return Done{};
     return at_column(list.column,

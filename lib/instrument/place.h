@@ -4,7 +4,7 @@
 //   call:[MODULE:]NAMES              whole calls of functions: begin and duration
 //   fn:[MODULE:]NAMES[:entry|:exit]  functions' entries, exits, or both
 //   tp:SYSTEM:NAMES                  tracepoints
-//   sys:NAMES                        system calls
+//   sys:NAMES                        whole system calls of 64-bit programs: call:__x64_sys_NAMES
 //   at:FUNCTION+OFFSET               an instruction
 //   block:FUNCTION:NUMBER            a basic block
 //   mod:MODULE:NAMES                 a module's own probes; MODULE may be a pattern, or the path of
@@ -37,12 +37,14 @@ struct NameSet {
   bool is_one_name() const;
 };
 
+// The kernel's function for a system call of 64-bit programs: this and the call's name.
+inline constexpr std::string_view kSystemCallPrefix = "__x64_sys_";
+
 struct Place {
   enum class Kind : std::uint8_t {
     call,
     function,
     tracepoint,
-    system_call,
     instruction,
     block,
     module_probe,
@@ -55,9 +57,10 @@ struct Place {
   // Module or its file, the tracepoints' system, a program's or library's file; empty: any module.
   std::string group;
   NameSet names;
-  std::string provider;       // of a program's probes; empty: any
-  Point point = Point::both;  // of functions; `call` of those of programs only
-  std::uint64_t number = 0;   // the instruction's offset (bytes), the block's number
+  std::string provider;         // of a program's probes; empty: any
+  Point point = Point::both;    // of functions; `call` of those of programs only
+  std::uint64_t number = 0;     // the instruction's offset (bytes), the block's number
+  bool is_system_call = false;  // of kind call: arguments are those of the system call
 
   // Returns whether its hits are whole calls.
   bool is_call() const { return kind == Kind::call || point == Point::call; }

@@ -49,10 +49,12 @@ std::string type_text(const EventField& field) {
 
 std::string arguments_text(const Prototype& prototype, const Btf& btf) {
   std::vector<std::string> parts;
-  for (const Prototype::Argument& argument : prototype.arguments) {
+  for (const Prototype::Argument& argument :
+       prototype.in_registers ? *prototype.in_registers : prototype.arguments) {
     const std::string name =
         argument.name.empty() ? "arg" + std::to_string(parts.size() + 1) : argument.name;
-    parts.push_back(declared(btf.name(argument.type), name));
+    const bool is_known = !argument.declaration.empty();
+    parts.push_back(is_known ? argument.declaration : declared(btf.name(argument.type), name));
   }
   if (prototype.is_variadic) parts.emplace_back("...");
   const bool is_void = btf.type(prototype.result).kind == TypeKind::none;

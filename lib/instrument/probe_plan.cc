@@ -57,7 +57,7 @@ class ProbePlanner {
 
   // Returns why the probe cannot be recorded; empty: it is taken.
   std::string take(const ModuleProbe& probe) {
-    const Prototype prototype{probe.name, probe.fields, false, 0};
+    const Prototype prototype{.function = probe.name, .arguments = probe.fields};
     Result<PointProgram> program = compile_point(
         with_default_values(probe), prototype, {probe_types(), ticks_per_second_, flags_}, nullptr);
     if (!program) return program.error().message;

@@ -87,11 +87,11 @@ Status check_instrument(const Instrument& instrument) {
   const Place::Kind kind = instrument.place.kind;
   if (!is_on_functions(instrument) && !needs_no_types(instrument) &&
       kind != Place::Kind::tracepoint && kind != Place::Kind::instruction) {
-    return unsupported(
-        instrument,
-        "only functions, tracepoints, instructions, modules' probes and programs' "
-        "functions and probes can be recorded (call:NAMES, fn:NAMES:entry, tp:SYSTEM:NAMES, "
-        "at:FUNCTION+OFFSET, mod:MODULE:NAMES, user:FILE:NAMES, usdt:FILE:NAMES)");
+    return unsupported(instrument,
+                       "only functions, tracepoints, instructions, modules' probes and programs' "
+                       "functions and probes can be recorded (sys:NAMES, call:NAMES, "
+                       "fn:NAMES:entry, tp:SYSTEM:NAMES, "
+                       "at:FUNCTION+OFFSET, mod:MODULE:NAMES, user:FILE:NAMES, usdt:FILE:NAMES)");
   }
   switch (instrument.action.kind) {
     case Action::Kind::record:

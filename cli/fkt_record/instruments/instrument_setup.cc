@@ -304,8 +304,9 @@ class InstrumentSetup::Maker {
   }
 
   Status add_functions(const Instrument& instrument, CallSetup::Form form, fkt_layer layer) {
-    Result<CallPlan> plan = plan_calls(
-        instrument, {functions(), *traceable_, types(), ticks_per_second_, flags_, most_probes()});
+    Result<CallPlan> plan =
+        plan_calls(instrument, {functions(), *traceable_, types(), ticks_per_second_, flags_,
+                                most_probes(), system_call_format});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     for (const CallPlan::Taken& taken : plan->taken) {
       FKT_TRY(has_values(instrument, plan->programs[taken.programs].fields, taken.name));

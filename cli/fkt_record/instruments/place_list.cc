@@ -12,9 +12,11 @@
 #include "cli/fkt_record/instruments/kernel_types.h"
 #include "cli/fkt_record/instruments/point_records.h"
 #include "cli/fkt_record/instruments/probe_source.h"
+#include "cli/fkt_record/instruments/tracefs.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/each_once.h"
 #include "lib/instrument/place_fields.h"
+#include "lib/instrument/system_call.h"
 
 namespace fkt::record {
 namespace {
@@ -127,13 +129,15 @@ class PlaceList {
   // Returns the fields or arguments of the place; empty: they are not known.
   std::string fields(const Place& place, const std::string& name) {
     if (place.kind == Place::Kind::instruction || is_of_user(place)) return {};
-    if (place.kind != Place::Kind::tracepoint) return arguments(name.substr(0, name.find(':')), 0);
+    if (place.kind != Place::Kind::tracepoint) {
+      return arguments(name.substr(0, name.find(':')), 0, place.is_system_call);
+    }
     const Result<PointRecord> record = records_.find(place.group, name);
-    return record ? fields_text(record->layout) : arguments(std::string(kCaller) + name, 1);
+    return record ? fields_text(record->layout) : arguments(std::string(kCaller) + name, 1, false);
   }
 
   // Returns the arguments of a function, without its first `without` ones.
-  std::string arguments(const std::string& function, std::ptrdiff_t without) {
+  std::string arguments(const std::string& function, std::ptrdiff_t without, bool is_system_call) {
     if (modules_.empty() && symbols_.symbols()) {
       for (const Symbol& symbol : symbols_.symbols()->symbols) {
         modules_.emplace(symbol.name, symbol.module);
@@ -147,6 +151,10 @@ class PlaceList {
     prototype->arguments.erase(prototype->arguments.begin(),
                                prototype->arguments.begin() + without);
     if (without > 0) prototype->result = 0;
+    if (is_system_call) {
+      const std::string call = function.substr(kSystemCallPrefix.size());
+      add_call_arguments(*prototype, system_call_format(call), *btf);
+    }
     return arguments_text(*prototype, *btf);
   }
 

@@ -94,6 +94,12 @@ Result<std::vector<std::string>> tracefs_folders(const std::string& folder) {
                                   "/sys/kernel/tracing)"};
 }
 
+std::string system_call_format(std::string_view call) {
+  Result<std::string> text =
+      tracefs_file("events/syscalls/sys_enter_" + std::string(call) + "/format");
+  return text ? std::move(*text) : std::string{};
+}
+
 Result<std::string> tracefs_file(const std::string& path) {
   Result<std::string> text = read_file(kTracefs[0] + path);
   return text ? std::move(text) : read_file(kTracefs[1] + path);

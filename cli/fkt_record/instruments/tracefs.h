@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/result.h"
@@ -20,6 +21,10 @@ std::string unprobed_functions();
 
 // Returns the names of the folders in a folder of tracefs. Error (io): tracefs is not mounted.
 Result<std::vector<std::string>> tracefs_folders(const std::string& folder);
+
+// Returns the description of a system call's arguments, the file of its entry's event. Empty: the
+// kernel has none.
+std::string system_call_format(std::string_view call);
 
 // Returns the text of a file in tracefs. Error (io): the file does not exist.
 Result<std::string> tracefs_file(const std::string& path);

@@ -12,6 +12,7 @@
 #include <fkt/program_run.h>
 
 #include "lib/instrument/call_compiler.h"
+#include "lib/instrument/system_call.h"
 #include "lib/instrument/value_range.h"
 #include "tests/unit/instrument/made_btf.h"
 #include "tests/unit/instrument/raw_memory.h"
@@ -541,4 +542,28 @@ TEST_CASE("actions with a name have one, and nothing behind it") {
   CHECK(refused("handler " + std::string(31, 'x')) == "made");
   CHECK(refused("handler " + std::string(32, 'x')).find("31 characters") != std::string::npos);
   CHECK(refused("stack now") != "made");
+}
+
+TEST_CASE("arguments of system calls are read from the program's registers with their types") {
+  const Btf btf = MadeBtf().read();
+  const Result<Instrument> instrument =
+      Instrument::parse("sys:openat(dfd, filename, flags, mode) ret if dfd == -100 && mode < 512");
+  REQUIRE(instrument);
+  Result<Prototype> function = btf.prototype("__x64_sys_openat");
+  REQUIRE(function);
+  add_call_arguments(*function,
+                     "\tfield:int dfd;\n\tfield:const char * filename;\n\tfield:int flags;\n"
+                     "\tfield:umode_t mode;\n",
+                     btf);
+  const Result<CallPrograms> programs = compile_call(*instrument, *function, {btf, 1e9, {}});
+  INFO((programs ? "" : programs.error().message));
+  REQUIRE(programs);
+  Registers registers{dirty(0644), 1, 2, dirty(0x80000), 0x7ffc12345678, dirty(-100)};
+  const Call call{{reinterpret_cast<std::uint64_t>(&registers)}, 3};
+  const Traced outcome = traced(*programs, call);
+  CHECK(outcome.what == "kept");
+  using Words = std::vector<std::uint64_t>;
+  CHECK(outcome.words == Words{static_cast<std::uint64_t>(-100), 0x7ffc12345678, 0x80000, 0644, 3});
+  registers.di = 3;
+  CHECK(traced(*programs, call).what == "dropped at entry");
 }

@@ -13,27 +13,45 @@ using namespace fkt::test;
 namespace {
 
 const std::vector<Symbol> kSymbols = {
-    {0x1000, 'T', "vfs_read", ""},     {0x1100, 'D', "vfs_data", ""},
-    {0x1200, 't', "vfs_readv", ""},    {0x1300, 't', "vfs_read.part.0", ""},
-    {0x1400, 't', "done", ""},         {0x1500, 't', "same", ""},
-    {0x1600, 't', "same", ""},         {0x1700, 'T', "panic", ""},
-    {0x1800, 't', "take_seven", ""},   {0x1900, 't', "vfs_hidden", ""},
-    {0x1a00, 't', "do_thing", ""},     {0x1b00, 't', "unknown", ""},
-    {0x900, 't', "vfs_read", "other"}, {0x2000, 't', "done", "bare"},
-    {0x1c00, 't', "no_probe", ""},
+    {0x1000, 'T', "vfs_read", ""},       {0x1100, 'D', "vfs_data", ""},
+    {0x1200, 't', "vfs_readv", ""},      {0x1300, 't', "vfs_read.part.0", ""},
+    {0x1400, 't', "done", ""},           {0x1500, 't', "same", ""},
+    {0x1600, 't', "same", ""},           {0x1700, 'T', "panic", ""},
+    {0x1800, 't', "take_seven", ""},     {0x1900, 't', "vfs_hidden", ""},
+    {0x1a00, 't', "do_thing", ""},       {0x1b00, 't', "unknown", ""},
+    {0x900, 't', "vfs_read", "other"},   {0x2000, 't', "done", "bare"},
+    {0x1c00, 't', "no_probe", ""},       {0x1d00, 'T', "__x64_sys_openat", ""},
+    {0x1e00, 'T', "__x64_sys_sync", ""},
 };
+
+// As tracefs has it.
+std::string call_format(std::string_view call) {
+  std::string text =
+      "name: sys_enter\nID: 1\nformat:\n"
+      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+      "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n";
+  if (call == "openat") {
+    text +=
+        "\tfield:int dfd;\toffset:16;\tsize:8;\tsigned:0;\n"
+        "\tfield:const char * filename;\toffset:24;\tsize:8;\tsigned:0;\n"
+        "\tfield:int flags;\toffset:32;\tsize:8;\tsigned:0;\n"
+        "\tfield:umode_t mode;\toffset:40;\tsize:8;\tsigned:0;\n"
+        "\tfield:__data_loc char[] __filename_val;\toffset:48;\tsize:4;\tsigned:0;\n";
+  }
+  return text + "\nprint fmt: \"\"\n";
+}
 
 Result<CallPlan> planned(const std::string& text, std::size_t most_probes = 0) {
   static const Btf btf = MadeBtf().read();
   static const FunctionIndex functions(kSymbols);
   static const TraceableFunctions traceable(
       "vfs_read\nvfs_readv\nvfs_read.part.0\ndone\nsame\nsame\npanic\ntake_seven\ndo_thing\n"
-      "unknown\nno_probe\nvfs_read [other]\ndone [bare]\n",
+      "unknown\nno_probe\n__x64_sys_openat\n__x64_sys_sync\nvfs_read [other]\ndone [bare]\n",
       "0x0000000000001c00-0x0000000000001c40\tno_probe\n0x1a00-0x1a20\tdo_thing\n");
   const Result<Instrument> instrument = Instrument::parse(text);
   REQUIRE(instrument);
   const auto types = [](std::string_view module) { return module == "bare" ? nullptr : &btf; };
-  return plan_calls(*instrument, {functions, traceable, types, 1e9, {}, most_probes});
+  return plan_calls(*instrument, {functions, traceable, types, 1e9, {}, most_probes, call_format});
 }
 
 CallPlan plan(const std::string& text, std::size_t most_probes = 0) {
@@ -90,7 +108,7 @@ TEST_CASE("functions that are left out have a reason") {
   const CallPlan all = plan("call:*");
   for (const CallPlan::LeftOut& one : all.left_out)
     reasons[one.name + " " + one.module] = one.reason;
-  CHECK(all.taken.size() == 5);
+  CHECK(all.taken.size() == 7);
   CHECK(reasons.size() == 8);
   CHECK(reasons["vfs_read.part.0 "] ==
         "the compiler made this variant: its arguments are not known");
@@ -139,7 +157,7 @@ TEST_CASE("a place where nothing can be traced is refused") {
 
 TEST_CASE("an entry needs no description of the function unless its arguments are asked for") {
   const CallPlan all = plan("fn:*:entry");
-  CHECK(all.taken.size() == 13);
+  CHECK(all.taken.size() == 15);
   CHECK(all.programs.size() == 1);
   CHECK(all.programs[0].entry.program().insns == 0);
   CHECK(all.programs[0].limits.shortest == 0);
@@ -192,4 +210,28 @@ TEST_CASE("what cannot be called through has a return probe, unless too many nee
   REQUIRE(few.left_out.size() == 2);
   CHECK(few.left_out[0].reason ==
         "2 functions are called so; return probes for 2 functions are too many (at most 1)");
+}
+
+TEST_CASE("system calls have the arguments that the kernel says") {
+  const CallPlan all = plan("sys:*");
+  REQUIRE(all.taken.size() == 2);
+  CHECK(all.taken[0].name == "__x64_sys_openat");
+  CHECK(plan("sys:*,!sync").taken.size() == 1);
+  const CallPlan open = plan("sys:openat(dfd, filename, arg3, mode) ret if dfd < 0 || flags == 64");
+  REQUIRE(open.programs.size() == 1);
+  const auto& fields = open.programs[0].fields;
+  REQUIRE(fields.size() == 5);
+  CHECK(fields[0].kind == RecordedField::Kind::signed_number);
+  CHECK(fields[1].kind == RecordedField::Kind::address);
+  CHECK(fields[3].kind == RecordedField::Kind::number);
+  CHECK(refusal("sys:openat(pathname)").find("it has dfd, filename, flags, mode") !=
+        std::string::npos);
+  CHECK(refusal("sys:openat(filename:string)").find("leads to memory of the program") !=
+        std::string::npos);
+  CHECK(refusal("sys:openat(filename[0])").find("leads to memory of the program") !=
+        std::string::npos);
+  CHECK(refusal("sys:sync(arg1)").find("it has none") != std::string::npos);
+  // The function itself has the registers only.
+  CHECK(plan("call:__x64_sys_openat(regs.si)").taken.size() == 1);
+  CHECK(refusal("call:__x64_sys_openat(dfd)").find("it has regs") != std::string::npos);
 }

@@ -49,7 +49,12 @@ TEST_CASE("places") {
   const Place event = made("tp:block:block_rq_*").place;
   CHECK(event.kind == Place::Kind::tracepoint);
   CHECK(event.group == "block");
-  CHECK(made("sys:openat").place.kind == Place::Kind::system_call);
+  CHECK(made("call:openat").place.is_system_call == false);
+  const Place of_system = made("sys:*at,!openat").place;
+  CHECK(of_system.kind == Place::Kind::call);
+  CHECK(of_system.is_system_call);
+  CHECK(of_system.names.patterns == Names{"__x64_sys_*at"});
+  CHECK(of_system.names.left_out == Names{"__x64_sys_openat"});
   const Place at = made("at:vfs_read+0x1c").place;
   CHECK(at.kind == Place::Kind::instruction);
   CHECK(at.number == 0x1c);
@@ -164,7 +169,7 @@ TEST_CASE("names and forms of values") {
 }
 
 TEST_CASE("a wrong place") {
-  const std::string kinds = "a place begins with call:, fn:, tp:, at:, mod:, user: or usdt:";
+  const std::string kinds = "a place begins with sys:, call:, fn:, tp:, at:, mod:, user: or usdt:";
   CHECK(text_refusal("") == "column 1: no place: " + kinds);
   CHECK(text_refusal("vfs_read") == "column 1: \"vfs_read\" is no place: " + kinds);
   CHECK(text_refusal(" cal:x") ==

@@ -92,6 +92,13 @@ void MadeBtf::add_types() {
   member("peer", in6_addr, offsetof(File, peer));
   file_ = pointer(constant(file));
   unknown_ = pointer(made(btf__add_fwd(data_.get(), "nowhere", BTF_FWD_STRUCT)));
+  const int registers = structure("pt_regs", sizeof(Registers));
+  for (const char* const name : {"r10", "r9", "r8", "dx", "si", "di"}) {
+    member(name, u64_,
+           btf_vlen(btf__type_by_id(data_.get(), static_cast<unsigned>(registers))) * 8);
+  }
+  registers_ = pointer(constant(registers));
+  made(btf__add_typedef(data_.get(), "umode_t", u16_));
   pair_ = structure("pair", 16);
   member("first", u32_, 0);
   member("second", s16, 10);
@@ -114,6 +121,8 @@ void MadeBtf::add_functions() {
   function("vfs_readv", s64_, read);
   function("do_thing", int_, {{"ms", u16_}, {"delta", int_}, {"state", state_}, {nullptr, u64_}});
   function("done", 0, {});
+  function("__x64_sys_openat", s64_, {{"regs", registers_}});
+  function("__x64_sys_sync", s64_, {{"regs", registers_}});
   function("print", int_, {{"format", pointer(constant(char_))}, {nullptr, 0}});
   function("take_pair", pair_, {{"first", u32_}, {"two", pair_}, {"last", u32_}});
   function("take_big", 0, {{"one", u32_}, {"big", big_}});

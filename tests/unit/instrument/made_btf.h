@@ -46,6 +46,11 @@ struct File {
   std::uint8_t peer[16] = {};  // a structure in6_addr
 };
 
+// What the kernel's functions for system calls get.
+struct Registers {
+  std::uint64_t r10, r9, r8, dx, si, di;
+};
+
 class MadeBtf {
  public:
   MadeBtf();
@@ -79,7 +84,7 @@ class MadeBtf {
 
   std::unique_ptr<btf, Free> data_;
   int u32_ = 0, int_ = 0, s64_ = 0, u64_ = 0, u16_ = 0, char_ = 0, size_ = 0, void_pointer_ = 0;
-  int state_ = 0, file_ = 0, unknown_ = 0, pair_ = 0, big_ = 0, packed_ = 0;
+  int state_ = 0, file_ = 0, registers_ = 0, unknown_ = 0, pair_ = 0, big_ = 0, packed_ = 0;
 };
 
 }  // namespace fkt::test

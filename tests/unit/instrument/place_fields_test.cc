@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "lib/instrument/place_fields.h"
+#include "lib/instrument/system_call.h"
 
 using namespace fkt;
 
@@ -37,4 +38,13 @@ TEST_CASE("arguments are told as in C, and those without a name by their numbers
   prototype.is_variadic = true;
   prototype.result = probe.fields[0].type;
   CHECK(arguments_text(prototype, probe_types()) == "(u64 arg1, void *where, ...) u64");
+}
+
+TEST_CASE("arguments of a system call are told as the kernel declares them") {
+  Prototype prototype{.function = "f", .arguments = {}, .is_variadic = false, .result = 0};
+  add_call_arguments(prototype, "\tfield:int dfd;\n\tfield:const char * filename;\n",
+                     probe_types());
+  CHECK(arguments_text(prototype, probe_types()) == "(int dfd, const char *filename)");
+  add_call_arguments(prototype, "", probe_types());
+  CHECK(arguments_text(prototype, probe_types()) == "(arg1, arg2, arg3, arg4, arg5, arg6)");
 }
