@@ -26,7 +26,7 @@ man_pages = $(wildcard man/*.1 man/*.3 man/*.4 man/*.5 man/*.7)
 # The kernel's code has the kernel's form.
 cxx_sources = $(filter-out tests/unit/kernel/%,$(wildcard lib/*/*.h lib/*/*.cc cli/*/*.h cli/*/*.cc cli/*/*/*.h cli/*/*/*.cc tests/unit/*.h tests/unit/*.cc tests/unit/*/*.h tests/unit/*/*.cc tests/fuzz/*.h tests/fuzz/*.cc tests/golden/*.cc \
                          tests/bench/*.cc tests/browser/*.cc examples/*.cc examples/*/*.cc tests/user/*.cc))
-scripts = packaging/setup packaging/make-deb packaging/initramfs/hook packaging/initramfs/init-top records/left-out module/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return tests/long/packages tests/long/packages-guest web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh reserving.sh) \
+scripts = packaging/setup packaging/make-deb packaging/initramfs/hook packaging/initramfs/init-top module/records/left-out module/base/features .ci/run tests/check-all tests/check-debug tests/check-kernels tests/check-long tests/parts.sh tests/model/run tests/browser/run tests/page/run tests/user/run tests/user/library tests/user/functions tests/user/births tests/user/rights tests/user/elsewhere tests/user/storm tests/library/run tests/fuzz/run tests/completion/run completions/fkt.bash tests/long/cases tests/long/sanitizers tests/long/single-files tests/long/never-return tests/long/packages tests/long/packages-guest web/build $(addprefix tests/vm/,run boot check alone demo in-guest get-kernel get-qemu powercut root-image often-used apt.sh build-module lib.sh faults.sh kft.sh reserving.sh) \
           $(wildcard tests/vm/cases/*) $(addprefix tests/bench/,run build-peer build-empty-probes) $(wildcard tests/bench/guest/*)
 
 .PHONY: all help tools dev test case demo-tools module install install-tools static deb install-boot uninstall demo check check-kernels check-long check-unit check-golden check-model check-vm check-debug check-powercut \
@@ -64,7 +64,7 @@ module: $(if $(filter module,$(MAKECMDGOALS)),,tools)  ## module/fkt.ko for KDIR
 	@test -d '$(KDIR)' || { echo 'make: $(KDIR) is missing: install linux-headers-$(RELEASE), or name other headers with KDIR=...' >&2; exit 1; }
 	@echo "make: building module/fkt.ko for $(kernel_release)"
 	@$(MAKE) --no-print-directory -s -C '$(KDIR)' M='$(CURDIR)/module' CONFIG_DEBUG_INFO_BTF_MODULES= modules
-	@sed -n 's|^#define FKT_LEFT_OUT_COUNT \([1-9].*\)|make: left out: the fields of \1 classes of tracepoints (records/left_out says why)|p' records/left_out
+	@sed -n 's|^#define FKT_LEFT_OUT_COUNT \([1-9].*\)|make: left out: the fields of \1 classes of tracepoints (module/records/left_out says why)|p' module/records/left_out
 
 install: all install-tools  ## tools, library, man pages, module and udev rule (DESTDIR, prefix)
 	@echo "make: installing into $(modules_dir)"
@@ -222,11 +222,12 @@ not_for_checkpatch := $(not_for_checkpatch),LINUX_VERSION_CODE,CONSTANT_COMPARIS
 not_for_checkpatch := $(not_for_checkpatch),INIT_ATTRIBUTE,FUNCTION_ARGUMENTS
 run_checkpatch = '$(checkpatch)' --no-tree --terse --max-line-length=120 --ignore $(not_for_checkpatch)
 # checkpatch does not know <names> in macros and in __has_include.
-lists_of_headers = records/core.c records/io.c
+lists_of_headers = module/records/core.c module/records/io.c
 with_assembly = tests/vm/modules/override.c
 
 # checkpatch reports long lines of patches only. Texts are not broken, so that they can be found.
-kernel_sources = $(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.[chS] records/*.[ch] include/fkt/*.h tests/vm/modules/*.c)
+module_sources = $(wildcard $(foreach room,* arch/*/*,module/$(room)/*.[chS]))
+kernel_sources = $(module_sources) $(wildcard include/fkt/*.h tests/vm/modules/*.c)
 
 lint:  ## formatting and scripts; nothing is changed
 	@echo "make: checking the C++ formatting"
@@ -247,10 +248,10 @@ lint:  ## formatting and scripts; nothing is changed
 CHECKPATCH ?=
 checkpatch = $(or $(CHECKPATCH),$(shell command -v checkpatch.pl),$(firstword $(wildcard $(BUILD)/vm/*-debug/kdir/scripts/checkpatch.pl)))
 
-lint-module:  ## checkpatch on module/, probes/, calls/ and records/
+lint-module:  ## checkpatch on module/
 	@[ -n '$(checkpatch)' ] || { echo "make: no checkpatch.pl: tests/vm/get-kernel 6.1-debug has one, or name it with CHECKPATCH=..." >&2; exit 1; }
-	@echo "make: checking module/, probes/, calls/ and records/"
-	@perl $(run_checkpatch) -f $(filter-out $(lists_of_headers) $(with_assembly),$(wildcard module/*.[ch] module/*/*.[ch] probes/*.[ch] calls/*.[ch] records/*.[ch] tests/vm/modules/*.c))
+	@echo "make: checking module/"
+	@perl $(run_checkpatch) -f $(filter-out $(lists_of_headers) $(with_assembly) %.S,$(module_sources) $(wildcard tests/vm/modules/*.c))
 	@perl $(run_checkpatch),SPACING -f $(lists_of_headers)
 	@perl $(run_checkpatch),AVOID_EXTERNS,LEADING_SPACE -f $(with_assembly)
 
@@ -261,5 +262,5 @@ format:  ## formats the C++ sources and those of the page in place
 # The unpacked kernels stay: they are downloads, and `rm -r build` removes them.
 clean:  ## removes what was built, but not the kernels that were fetched
 	@rm -rf '$(BUILD)'/bin '$(BUILD)'/cmake '$(BUILD)'/dev '$(BUILD)'/dev-sanitize compile_commands.json '$(BUILD)'/cmake-fuzz '$(BUILD)'/cmake-sanitize '$(BUILD)'/cmake-single '$(BUILD)'/demo '$(BUILD)'/*.log '$(BUILD)'/vm/check '$(BUILD)'/vm/*/src
-	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.o *.ko *.mod *.mod.c .*.cmd \
-	    ../probes/*.o ../probes/.*.cmd ../calls/*.o ../calls/.*.cmd ../records/*.o ../records/.*.cmd ../records/left_out kernel_has .module-common.*
+	@cd module && rm -rf .tmp_versions modules.order Module.symvers *.ko *.mod *.mod.c records/left_out base/kernel_has .module-common.* && \
+	    find . -name "*.o" -delete -o -name ".*.cmd" -delete

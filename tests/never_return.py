@@ -17,7 +17,7 @@ import sys
 import tarfile
 
 DEF = pathlib.Path(__file__).resolve().parent.parent / "include/fkt/never_return.def"
-# In objtool's list, but they only end their task, for which calls/calls.c counts (never_return.def).
+# In objtool's list, but they only end their task, for which module/calls/calls.c counts (never_return.def).
 ENDS_TASK = set("""
     do_exit do_group_exit kthread_exit kthread_complete_and_exit make_task_dead rewind_stack_and_make_dead
     __module_put_and_kthread_exit __x64_sys_exit __x64_sys_exit_group __ia32_sys_exit __ia32_sys_exit_group

@@ -11,7 +11,7 @@
 #include <fkt/call_hit.h>
 #include <fkt/kft_parse.h>
 
-#include "clock.h"
+#include "ring/clock.h"
 #include "conditions.h"
 
 #define MOST_INSNS 16

@@ -11,8 +11,8 @@
 #include <linux/preempt.h>
 #include <linux/static_call.h>
 
-#include "../calls/functions.h"
-#include "compat.h"
+#include "calls/functions.h"
+#include "base/compat.h"
 #include "kernel_symbols.h"
 
 /* ---- functions of the kernel that are not exported ---- */

@@ -29,21 +29,21 @@
 
 #include <fkt/events.h>
 
-#include "access.h"
-#include "capture.h"
-#include "clock.h"
+#include "ring/access.h"
+#include "control/capture.h"
+#include "ring/clock.h"
 #include "conditions.h"
-#include "cpu_ring.h"
-#include "engine.h"
-#include "flags.h"
-#include "page_pool.h"
-#include "reader.h"
-#include "recording.h"
+#include "ring/cpu_ring.h"
+#include "drain/engine.h"
+#include "ring/flags.h"
+#include "ring/page_pool.h"
+#include "drain/reader.h"
+#include "drain/recording.h"
 #include "run.h"
-#include "status.h"
-#include "write.h"
+#include "control/status.h"
+#include "ring/write.h"
 
-#include "../../probes/call_context.h"
+#include "hits/call_context.h"
 
 #define LOOK_EVERY max(HZ / 20, 1) /* jiffies between two looks */
 #define ENTRY_BYTES 48 /* of a call in a page, with what belongs to it */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * calls/trampoline.S in a user program, and functions as the kernel's are: with a nop at their begin, or with the call
- * that takes its place while they are traced.
+ * trampoline.S in a user program, and functions as the kernel's are: with a nop at their begin, or with the call that
+ * takes its place while they are traced.
  */
 #include "tests/bench/user_kernel.h"
-#include "calls/trampoline.S"
+#include "module/arch/x86/calls/trampoline.S"
 
 .macro FUNCTION name, first:vararg
 	.globl	\name

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Measures the code that calls of kernel functions are traced by in user space: calls/trampoline.S
-// itself, and ring.h behind it, which writes a call as probes/calls_write.h does.
+// Measures the code that calls of kernel functions are traced by in user space: trampoline.S
+// itself, and ring.h behind it, which writes a call as module/hits/calls_write.h does.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What calls/trampoline.S takes from the kernel's headers, for a user program with one thread: a function's begin and
+ * What trampoline.S takes from the kernel's headers, for a user program with one thread: a function's begin and
  * end, no hints for unwinders, plain returns. A per-CPU variable is a global one, with one instruction as there.
  */
 #define SYM_CODE_START(name) .globl name; .p2align 4; name:

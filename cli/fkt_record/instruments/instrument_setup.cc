@@ -208,7 +208,7 @@ class InstrumentSetup::Maker {
 
   // Returns whether the kernel has the fprobes that the module can use: later ones, which are built
   // on the function graph, have no number of calls that can be in progress (FKT_HAS_FPROBE in
-  // module/compat.h).
+  // module/base/compat.h).
   bool has_fprobes() {
     const Btf& types = *types_->of({});
     const auto fprobe = types.structure("fprobe");

@@ -14,7 +14,7 @@ TEST_CASE("no time has passed since a moment of a clock that is ahead") {
 }
 
 TEST_CASE("a conversion whose result has more than 64 bits does not trap") {
-  // Of ticks to ns, by clocks of 3 GHz and of 800 MHz: as module/clock.c does it.
+  // Of ticks to ns, by clocks of 3 GHz and of 800 MHz: as module/ring/clock.c does it.
   CHECK(fkt_ticks_convert(3'000'000, 1'000'000, 3'000'000) == 1'000'000);
   CHECK(fkt_ticks_convert(UINT64_MAX, 1'000'000, 3'000'000) == UINT64_MAX / 3);
   CHECK(fkt_ticks_convert(UINT64_MAX, 1'000'000, 800'000) == UINT64_MAX);

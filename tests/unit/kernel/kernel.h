@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What module/writeout.c, module/page_index.c and the headers that they include use of the kernel, for a process with
- * one thread. Included before each of these files, for which the kernel's own headers are empty (CMakeLists.txt). Types
+ * What module/drain/writeout.c, module/drain/page_index.c and the headers that they include use of the kernel, for a
+ * process with one thread. Included before each of these files, for which the kernel's own headers are empty (CMakeLists.txt). Types
  * of which only the name is needed have no content.
  */
 #ifndef FKT_TEST_KERNEL_H

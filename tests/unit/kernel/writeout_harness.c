@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rest of the module, as module/writeout.c sees it (writeout_harness.h). */
+/* The rest of the module, as module/drain/writeout.c sees it (writeout_harness.h). */
 #include <fkt/file.h>
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
-#include "cpu_ring.h"
-#include "engine.h"
-#include "page_index.h"
-#include "recording.h"
-#include "rings.h"
-#include "self.h"
-#include "wake.h"
-#include "writeout.h"
+#include "drain/engine.h"
+#include "drain/page_index.h"
+#include "drain/recording.h"
+#include "drain/writeout.h"
+#include "ring/cpu_ring.h"
+#include "ring/rings.h"
+#include "ring/self.h"
+#include "ring/wake.h"
 
 #include "writeout_harness.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * module/writeout.c and module/page_index.c with rings, an engine and an output that a test controls: which pages are
- * complete, how each write ends and when, how much room the output has. Pages have 4096 bytes and one event each.
+ * module/drain/writeout.c and module/drain/page_index.c with rings, an engine and an output that a test controls: which
+ * pages are complete, how each write ends and when, how much room the output has. Pages have 4096 bytes and one event each.
  */
 #ifndef FKT_WRITEOUT_HARNESS_H
 #define FKT_WRITEOUT_HARNESS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tests module/writeout.c with an output that fails at chosen places: the offsets of the pages, the
-// order in which they count as written, and what happens to the rest.
+// Tests module/drain/writeout.c with an output that fails at chosen places: the offsets of the
+// pages, the order in which they count as written, and what happens to the rest.
 #include <catch2/catch.hpp>
 
 #include <cerrno>

@@ -96,7 +96,7 @@ TEST_CASE("a long function is found") {
 
 TEST_CASE("no function has more lines than can be read at once") {
   std::size_t bodies = 0;
-  for (const char* folder : {"lib", "cli", "module", "probes", "calls", "records", "user"}) {
+  for (const char* folder : {"lib", "cli", "module", "user"}) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FKT_SOURCE_DIR) / folder)) {
       const fs::path& path = entry.path();
       if (path.extension() != ".h" && path.extension() != ".cc" && path.extension() != ".c")

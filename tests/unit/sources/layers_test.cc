@@ -173,7 +173,7 @@ std::string unit_of(const fs::path& file) {
 Includes module_units() {
   std::set<std::string> headers;
   std::vector<fs::path> files;
-  for (const char* root : {"module", "calls", "probes", "records", "include"}) {
+  for (const char* root : {"module", "include"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kSource / root)) {
       const std::string kind = entry.path().extension();
       if (kind != ".h" && kind != ".c" && kind != ".S") continue;

@@ -26,13 +26,13 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#include "../../../calls/calls.h"
+#include "../../../module/calls/calls.h"
 
 #define MOST 64
 
 static unsigned int rounds = 100;
 module_param(rounds, uint, 0444);
-static unsigned int frame; /* kind of frame (calls/frames.h) of all functions */
+static unsigned int frame; /* kind of frame (module/calls/frames.h) of all functions */
 module_param(frame, uint, 0444);
 static unsigned int shortest_us;
 static char *functions[MOST];
@@ -231,7 +231,7 @@ static noinline u64 tail(u64 a)
 
 /*
  * As if the clock stepped back during the call: the time of the entry, which lies above the return address
- * (calls/trampoline.S), becomes that of a later one.
+ * (module/arch/x86/calls/trampoline.S), becomes that of a later one.
  */
 static noinline u64 back(u64 a)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces functions that call themselves, for tests/vm/cases/deep_stack, in a kind of frame (calls/frames.h) that is
- * given. Writing to the parameter `run` calls them in a task, a softirq, a hard interrupt and an NMI. The parameter
+ * Traces functions that call themselves, for tests/vm/cases/deep_stack, in a kind of frame (module/calls/frames.h) that
+ * is given. Writing to the parameter `run` calls them in a task, a softirq, a hard interrupt and an NMI. The parameter
  * `counts` then shows a line for each of them, "WHERE CALLS TRACED MISSED WRONG": how often the functions were called,
  * how many of these calls were recorded, how many missed because the stack was nearly used up, and how many results
  * were wrong.
@@ -21,7 +21,7 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#include "../../../calls/calls.h"
+#include "../../../module/calls/calls.h"
 
 static unsigned int frame;
 module_param(frame, uint, 0444);

@@ -19,7 +19,7 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-#include "../../../module/kernel_has"
+#include "../../../module/base/kernel_has"
 
 #define MOST_PROBES 256
 /* One in so many of the timer's ticks and of the kprobes' hits has an effect. */

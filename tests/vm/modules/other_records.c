@@ -3,7 +3,7 @@
 
 #include <linux/module.h>
 
-#include "../../../records/records.h"
+#include "../../../module/records/records.h"
 
 static const struct fkt_record_type *find(const char *name)
 {

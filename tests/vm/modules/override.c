@@ -14,13 +14,13 @@
 #include <linux/module.h>
 #include <asm/ibt.h>
 
-#include "../../../calls/calls.h"
-#include "../../../module/compat.h"
+#include "../../../module/calls/calls.h"
+#include "../../../module/base/compat.h"
 
 #define CALLS 100
 #define OVERRIDDEN 0x123456789abcdefUL
 
-static unsigned int frame; /* kind of frame (calls/frames.h) */
+static unsigned int frame; /* kind of frame (module/calls/frames.h) */
 module_param(frame, uint, 0444);
 
 static unsigned int traced, wrong;

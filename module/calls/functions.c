@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which functions may be traced (functions.h). */
+
+#include <linux/bsearch.h>
+#include <linux/kprobes.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/sort.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <asm/ibt.h>
+
+#include "base/compat.h"
+#include "functions.h"
+
+#define ENDBR_BYTES 4
+
+/* ---- functions of the kernel that are not exported ---- */
+
+/*
+ * They are called by static calls. With IBT a call through a pointer must lead to an ENDBR, which the kernel
+ * removes from functions whose address it never takes.
+ */
+static unsigned long no_lookup(const char *name)
+{
+	return 0;
+}
+
+static unsigned long no_location(unsigned long address)
+{
+	return 0;
+}
+
+static unsigned long no_direct(unsigned long nop)
+{
+	return 0;
+}
+
+static struct module *no_module(unsigned long address)
+{
+	return NULL;
+}
+
+static int no_symbols(fkt_symbol_fn fn, void *data)
+{
+	return 0;
+}
+
+FKT_STANDS_FOR(no_lookup, kallsyms_lookup_name);
+FKT_STANDS_FOR(no_location, ftrace_location);
+FKT_STANDS_FOR(no_direct, ftrace_find_rec_direct);
+FKT_STANDS_FOR(no_module, __module_address);
+FKT_STANDS_FOR(no_symbols, kallsyms_on_each_symbol);
+
+DEFINE_STATIC_CALL(fkt_calls_lookup_name, no_lookup);
+/* Returns the address of the nop at this address, or of the function that begins there; 0: ftrace knows none. */
+DEFINE_STATIC_CALL(fkt_calls_location, no_location);
+/* Returns the target of another user's direct call at the nop (BPF sets one); 0: there is none. Any context. */
+DEFINE_STATIC_CALL(fkt_calls_direct, no_direct);
+/* Called with preemption disabled. */
+DEFINE_STATIC_CALL(fkt_calls_module_of, no_module);
+DEFINE_STATIC_CALL(fkt_calls_each_symbol, no_symbols);
+
+/* A kprobe at a function's begin may be placed behind the ENDBR there. */
+static void *begin_of(kprobe_opcode_t *probed)
+{
+	void *begin = (void *)probed - ENDBR_BYTES;
+
+	return fkt_is_endbr(*(u32 *)begin) ? begin : probed;
+}
+
+static int find_kernel_functions(void)
+{
+	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
+	void *location, *module_of, *direct;
+	int err;
+
+	err = register_kprobe(&kprobe);
+	if (err)
+		return err;
+	unregister_kprobe(&kprobe);
+	static_call_update(fkt_calls_lookup_name, begin_of(kprobe.addr));
+	location = (void *)static_call(fkt_calls_lookup_name)("ftrace_location");
+	module_of = (void *)static_call(fkt_calls_lookup_name)("__module_address");
+	direct = (void *)static_call(fkt_calls_lookup_name)("ftrace_find_rec_direct");
+	if (!location || !module_of)
+		return -ENOENT;
+	static_call_update(fkt_calls_location, location);
+	static_call_update(fkt_calls_module_of, module_of);
+	if (direct)
+		static_call_update(fkt_calls_direct, direct);
+	else if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS))
+		return -ENOENT;
+	return 0;
+}
+
+/* ---- functions whose calls do not return ---- */
+
+static const char *never_return[] __initdata = {
+#define FKT_NEVER_RETURNS(name) #name,
+#include <fkt/never_return.def>
+#undef FKT_NEVER_RETURNS
+};
+
+/* The addresses of these functions in vmlinux. Two slots a name: static functions of two files may share one. */
+static unsigned long forbidden[2 * ARRAY_SIZE(never_return)];
+static unsigned int forbidden_count;
+
+/* Largest distance of a function's nop from its begin (bytes). */
+#define NEAR 16
+
+static bool is_forbidden(unsigned long address)
+{
+	unsigned int i;
+
+	for (i = 0; i < forbidden_count; i++)
+		if (address - forbidden[i] < NEAR)
+			return true;
+	return false;
+}
+
+static int __init compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int __init see_symbol(void *unused_data, const char *name, FKT_SYMBOL_MODULE unsigned long address)
+{
+	if (!bsearch(&name, never_return, ARRAY_SIZE(never_return), sizeof(*never_return), compare_names))
+		return 0;
+	if (forbidden_count == ARRAY_SIZE(forbidden))
+		return -E2BIG;
+	forbidden[forbidden_count++] = address;
+	return 0;
+}
+
+/* All names in one pass: 6.1 looks through all symbols for a single one, too. */
+static int __init forbid(void)
+{
+	void *each_symbol = (void *)static_call(fkt_calls_lookup_name)("kallsyms_on_each_symbol");
+
+	if (!each_symbol)
+		return -ENOENT;
+	static_call_update(fkt_calls_each_symbol, each_symbol);
+	sort(never_return, ARRAY_SIZE(never_return), sizeof(*never_return), compare_names, NULL);
+	return static_call(fkt_calls_each_symbol)(see_symbol, NULL);
+}
+
+int __init fkt_functions_init(void)
+{
+	return find_kernel_functions() ?: forbid();
+}
+
+/* Returns the address of the kernel's or a module's symbol; 0: there is none. May sleep. */
+unsigned long fkt_calls_symbol(const char *name)
+{
+	return static_call(fkt_calls_lookup_name)(name);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_symbol);
+
+/* Returns whether another user has set a direct call at this nop. Any context. */
+bool fkt_functions_direct(unsigned long nop)
+{
+	return static_call(fkt_calls_direct)(nop);
+}
+
+/* ---- what is allowed ---- */
+
+/*
+ * Returns whether the function's memory is freed only after fkt_traced_drop() was called for its module. That of a
+ * module that is being loaded or unloaded may be freed without such a call, and so may a module's init code.
+ */
+bool fkt_calls_stays(unsigned long function)
+{
+	const struct module *module;
+	bool stays;
+
+	if (function < MODULES_VADDR || function >= MODULES_END)
+		return true;
+	preempt_disable();
+	module = static_call(fkt_calls_module_of)(function);
+	stays = module && module->state == MODULE_STATE_LIVE && !within_module_init(function, module);
+	preempt_enable();
+	return stays;
+}
+EXPORT_SYMBOL_GPL(fkt_calls_stays);
+
+/* Returns the address of the function's nop; 0: `address` is neither a nop nor the begin of a function that has one. */
+static unsigned long nop_of(unsigned long function)
+{
+	unsigned long nop = function;
+	u32 first;
+
+	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
+		return 0;
+	if (fkt_is_endbr(first))
+		nop += ENDBR_BYTES;
+	/* ftrace accepts any address within a nop; only its first byte identifies the function. */
+	return static_call(fkt_calls_location)(nop) == nop ? nop : 0;
+}
+
+/* Returns whether the whole calls of the function that begins at this address can be traced at present. */
+bool fkt_calls_may_trace(unsigned long function)
+{
+	return !is_forbidden(function) && fkt_calls_stays(function) && nop_of(function);
+}
+EXPORT_SYMBOL_GPL(fkt_calls_may_trace);
+
+static int compare(const void *a, const void *b)
+{
+	const unsigned long left = *(const unsigned long *)a, right = *(const unsigned long *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Sorts the addresses and removes duplicates. Returns how many are left. */
+static unsigned int order(unsigned long *functions, unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 1; i < count && functions[i - 1] < functions[i]; i++)
+		;
+	if (i < count)
+		sort(functions, count, sizeof(*functions), compare, NULL);
+	for (i = 0; i < count; i++)
+		if (!kept || functions[kept - 1] != functions[i])
+			functions[kept++] = functions[i];
+	return kept;
+}
+
+/*
+ * Replaces functions' addresses by those of their nops, in ascending order. Leaves out functions of modules that are
+ * not loaded (any more), and with must_return those that do not return. Returns how many are left, or -EINVAL: an
+ * address is not a function's, or its function cannot be traced.
+ */
+int fkt_functions_allow(unsigned long *functions, unsigned int count, bool must_return)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		unsigned long nop;
+
+		if ((must_return && is_forbidden(functions[i])) || !fkt_calls_stays(functions[i]))
+			continue;
+		nop = nop_of(functions[i]);
+		if (!nop)
+			return -EINVAL;
+		functions[kept++] = nop;
+	}
+	return order(functions, kept);
+}
+
+/* As fkt_functions_allow(), for traced functions: addresses that are no functions any more are left out. */
+unsigned int fkt_functions_known(unsigned long *functions, unsigned int count)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		unsigned long nop = nop_of(functions[i]);
+
+		if (nop)
+			functions[kept++] = nop;
+	}
+	return order(functions, kept);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Instructions, by kprobes: the kernel uses jumps where it can optimise them, else breakpoints. The kernel itself ends
+ * the kprobes in a module that is unloaded.
+ */
+
+#include <linux/kprobes.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include <fkt/call_hit.h>
+#include <fkt/events.h>
+#include <fkt/ioctl.h>
+
+#include "actions.h"
+#include "call_context.h"
+#include "calls_arm.h"
+#include "instruments/call_table.h"
+#include "hits_quick.h"
+#include "instructions.h"
+#include "instruments/instruments_now.h"
+#include "instruments/programs.h"
+#include "registers.h"
+#include "ring/write.h"
+
+/* A kprobe that is registered. It stays when the next table has the instruction, too. */
+struct probe {
+	struct kprobe kprobe;
+	struct list_head list;
+	unsigned long address; /* as in the table: the kernel may move the kprobe behind an ENDBR */
+	u32 instrument; /* number of the instrument for which missed hits count */
+	unsigned long counted; /* of kprobe.nmissed */
+};
+
+/* Protected by the recording's lock. */
+static LIST_HEAD(probes);
+
+/* ---- an instruction is reached; preemption is disabled ---- */
+
+static enum fkt_fate run(const struct fkt_call_slot *slot, const struct fkt_program *program,
+			 const struct fkt_stack_place *place, struct fkt_scratch *scratch)
+{
+	const u32 number = slot->number & FKT_ARG_MASK;
+	struct fkt_emitted emitted = { .words = scratch->words };
+	enum fkt_run says = fkt_run_program(program, scratch->hit, scratch->hit[FKT_REGISTER_SP], scratch, &emitted,
+					    fkt_read_memory);
+
+	if (says != FKT_RUN_KEEP)
+		return fkt_fate_by(says);
+	if (!fkt_writes_hits(slot->instrument))
+		return fkt_act(slot->instrument, emitted.words, emitted.used);
+	if (!fkt_event_begin(slot->instrument))
+		return FKT_FATE_MISSED + FKT_MISSED_NESTED;
+	if (program->words)
+		fkt_emit(FKT_E_INSTRUCTION_VALUES,
+			 FKT_INSTRUCTION_ARG(number, emitted.used) | (emitted.cut ? FKT_VAR_CUT : 0), scratch->words,
+			 emitted.used);
+	else
+		fkt_emit0(FKT_E_INSTRUCTION, number);
+	fkt_event_end(slot->instrument, place, scratch->words);
+	return FKT_FATE_KEPT;
+}
+
+static noinline void record_asked(const struct fkt_call_table *table, const struct fkt_call_slot *slot,
+				  unsigned long ip, struct pt_regs *regs)
+{
+	const struct fkt_stack_place place = { .first = ip, .regs = regs };
+	const struct fkt_program *program = table->asks[slot - table->slots].programs->entry;
+	struct fkt_scratch *scratch = fkt_scratch_get();
+	enum fkt_fate fate = FKT_FATE_MISSED + FKT_MISSED_NESTED;
+
+	if (likely(scratch)) {
+		fkt_get_registers(regs, ip, scratch->hit);
+		fate = run(slot, program, &place, scratch);
+	}
+	fkt_scratch_put();
+	fkt_count_hit(slot->instrument, fate);
+}
+
+/* Any instruction. */
+static noinline void record_any(unsigned long address, struct kprobe *kprobe, struct pt_regs *regs)
+{
+	const struct fkt_instrument_table *now = fkt_instruments();
+	const struct fkt_call_slot *slot = NULL;
+
+	if (likely(now && now->instructions))
+		slot = fkt_call_find(now->instructions, address);
+	/* There is no slot during an exchange of tables. */
+	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
+		return;
+	if ((s32)slot->number < 0) {
+		record_asked(now->instructions, slot, (unsigned long)kprobe->addr, regs);
+	} else if (slot->number & FKT_CALL_ACTS) {
+		fkt_act_on(slot->instrument);
+	} else {
+		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+		fkt_emit0(FKT_E_INSTRUCTION, slot->number & FKT_ARG_MASK);
+	}
+}
+
+static int reached(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	const unsigned long address = container_of(kprobe, struct probe, kprobe)->address;
+
+	if (unlikely(!fkt_hit_quickly(READ_ONCE(fkt_instruction_quick), address)))
+		record_any(address, kprobe, regs);
+	return 0;
+}
+
+/* ---- arming and disarming; callers must hold the recording's lock ---- */
+
+/* Ignores kprobes in a module that was unloaded, even if another module is loaded there now. */
+static struct probe *find_probe(unsigned long address)
+{
+	struct probe *probe;
+
+	list_for_each_entry(probe, &probes, list)
+		if (probe->address == address && !kprobe_gone(&probe->kprobe))
+			return probe;
+	return NULL;
+}
+
+static int register_one(const struct fkt_call_table *table, unsigned long address)
+{
+	const struct fkt_call_slot *slot = fkt_call_find(table, address);
+	struct probe *probe;
+	int err;
+
+	if (!slot || !fkt_record_calls_stays(address))
+		return -EINVAL;
+	probe = kzalloc(sizeof(*probe), GFP_KERNEL_ACCOUNT);
+	if (!probe)
+		return -ENOMEM;
+	probe->address = address;
+	probe->instrument = slot->instrument->number;
+	probe->kprobe.addr = (void *)address;
+	probe->kprobe.pre_handler = reached;
+	err = register_kprobe(&probe->kprobe);
+	if (err)
+		kfree(probe);
+	else
+		list_add(&probe->list, &probes);
+	/* No symbol covers the address. */
+	return err == -ENOENT ? -EINVAL : err;
+}
+
+/*
+ * Registers kprobes on the table's instructions, besides those of the table in force. table: may be NULL. Returns 0,
+ * -EINTR if the task is being killed, or another negative errno; *refused is then the instruction that the kernel
+ * refuses to probe (-EILSEQ: none begins there). After an error the caller must go back with
+ * fkt_record_instructions_disarm(), or end.
+ */
+int fkt_record_instructions_arm(const struct fkt_call_table *table, u64 *refused)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; table && i < table->count; i++) {
+		if (find_probe(table->functions[i]))
+			continue;
+		/* Each takes some milliseconds. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		err = register_one(table, table->functions[i]);
+		if (err) {
+			*refused = table->functions[i];
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void unregister_all(struct list_head *gone)
+{
+	struct kprobe **registered;
+	struct probe *probe;
+	u32 n = 0;
+
+	list_for_each_entry(probe, gone, list)
+		n++;
+	registered = kvmalloc_array(n, sizeof(*registered), GFP_KERNEL_ACCOUNT);
+	n = 0;
+	/* One wait for all kprobes. */
+	list_for_each_entry(probe, gone, list) {
+		if (registered)
+			registered[n++] = &probe->kprobe;
+		else
+			unregister_kprobe(&probe->kprobe);
+	}
+	if (n)
+		unregister_kprobes(registered, n);
+	kvfree(registered);
+}
+
+/* Counts what the kprobe has missed since the last call. table: one that was never in force lacks the instrument. */
+static void add_missed(struct probe *probe, const struct fkt_instrument_table *table)
+{
+	const unsigned long missed = READ_ONCE(probe->kprobe.nmissed);
+
+	if (!table || probe->instrument >= table->count)
+		return;
+	fkt_count_hits(&table->slots[probe->instrument], FKT_FATE_MISSED + FKT_MISSED_PROBE, missed - probe->counted);
+	probe->counted = missed;
+}
+
+static void free_all(struct list_head *gone, const struct fkt_instrument_table *table)
+{
+	struct probe *probe, *next;
+
+	list_for_each_entry_safe(probe, next, gone, list) {
+		add_missed(probe, table);
+		/* The kernel keeps a kprobe that it could not remove for lack of memory. */
+		if (probe->kprobe.addr)
+			kfree(probe);
+		else
+			__module_get(THIS_MODULE);
+	}
+}
+
+/*
+ * Leaves kprobes only on the instructions of the table, which was armed and is in force. table: may be NULL. When this
+ * returns, no other instruction is being recorded.
+ */
+void fkt_record_instructions_disarm(const struct fkt_instrument_table *table)
+{
+	const struct fkt_call_table *stay = table ? table->instructions : NULL;
+	struct probe *probe, *next;
+	LIST_HEAD(gone);
+
+	list_for_each_entry_safe(probe, next, &probes, list) {
+		const struct fkt_call_slot *slot = stay ? fkt_call_find(stay, probe->address) : NULL;
+
+		if (!slot) {
+			list_move(&probe->list, &gone);
+		} else if (slot->instrument->number != probe->instrument) {
+			add_missed(probe, table);
+			probe->instrument = slot->instrument->number;
+		}
+	}
+	if (list_empty(&gone))
+		return;
+	unregister_all(&gone);
+	free_all(&gone, table);
+}
+
+/* Removes all kprobes, and counts their missed hits in `table`. When this returns, no hit is being recorded. */
+void fkt_record_instructions_end(const struct fkt_instrument_table *table)
+{
+	LIST_HEAD(gone);
+
+	if (list_empty(&probes))
+		return;
+	list_splice_init(&probes, &gone);
+	unregister_all(&gone);
+	free_all(&gone, table);
+}
