@@ -16,7 +16,7 @@
 
 /*
  * While the machine sleeps the TSC may stand still or begin anew. So a period ends before each sleep and after it, and
- * its number is added to the time of an entry, and to that of a return, above these bits (power.c).
+ * its number is added to the time of an entry, and to that of a return, above these bits (asleep.c).
  */
 #define FKT_CALLS_PERIOD_BITS 56
 /*

@@ -15,20 +15,20 @@
 #include <asm/unwind.h>
 
 #include "base/compat.h"
+#include "asleep.h"
+#include "call_plan.h"
 #include "calls.h"
 #include "cost.h"
-#include "entries.h"
-#include "functions.h"
+#include "ftrace_entries.h"
 #include "held.h"
-#include "plan.h"
-#include "power.h"
 #include "returns.h"
 #include "room.h"
 #include "switches.h"
 #include "tasks.h"
+#include "traceable.h"
 #include "trampoline.h"
 
-/* Protects the plan in force (plan.h), `is_used` and `is_kept`. */
+/* Protects the plan in force (call_plan.h), `is_used` and `is_kept`. */
 static DEFINE_MUTEX(lock);
 /* There is a user: calls are traced. */
 static bool is_used;
@@ -334,7 +334,7 @@ EXPORT_SYMBOL_GPL(fkt_calls_set_shortest);
  * Called before the code of a module runs, and before its memory is freed. `lock` is taken with the notifiers'
  * semaphore held, so that semaphore must never be taken under `lock`: ftrace, static calls and tracepoints
  * have notifiers, but call none. A user that begins meanwhile either has its functions in the plan when this is
- * called, or sees in the module's state that it is being unloaded (functions.c).
+ * called, or sees in the module's state that it is being unloaded (traceable.c).
  */
 static int on_module(struct notifier_block *unused, unsigned long state, void *module)
 {

@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "functions.h"
+#include "traceable.h"
 #include "traced.h"
 
 /* Functions that ftrace patches at once: it lets no other task run meanwhile, for half a millisecond each if slow. */
@@ -70,7 +70,7 @@ static int add(struct ftrace_ops *ops, unsigned long *nops, unsigned int count)
 }
 
 /*
- * Makes an ftrace_ops with those of the functions that may be traced; changes the array (functions.h). like: the
+ * Makes an ftrace_ops with those of the functions that may be traced; changes the array (traceable.h). like: the
  * function that ftrace calls, its flags, what it finds in `private`, and its trampoline if it has one, which functions
  * without another user call directly, and whose functions must return. Returns an ERR_PTR of -ENOENT if no function is
  * left, -EINVAL if one of them cannot be traced, or of another negative errno.

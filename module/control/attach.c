@@ -11,9 +11,9 @@
 #include <linux/rcupdate.h>
 #include <linux/sysfs.h>
 
-#include "attach.h"
 #include "base/hook.h"
 #include "records/left_out"
+#include "attach.h"
 
 /*
  * The filter's hooks (fork, free_pid) come first, so that the other hooks miss no member; the hooks

@@ -11,21 +11,21 @@
 
 #include <fkt/ioctl.h>
 
-#include "capture.h"
-#include "hits/module_probes.h"
-#include "control.h"
-#include "instruments.h"
-#include "mark.h"
-#include "ring/page_pool.h"
-#include "instruments/point_records.h"
-#include "power.h"
 #include "drain/reader.h"
 #include "drain/reader_mmap.h"
 #include "drain/reader_splice.h"
 #include "drain/recording.h"
+#include "drain/trigger.h"
+#include "hits/module_probes.h"
+#include "instruments/point_records.h"
+#include "ring/page_pool.h"
+#include "capture.h"
+#include "control.h"
+#include "instruments.h"
+#include "mark.h"
+#include "power.h"
 #include "status.h"
 #include "steer.h"
-#include "drain/trigger.h"
 
 static long get_start(struct file *file, void __user *arg)
 {

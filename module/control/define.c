@@ -14,11 +14,11 @@
 #include <fkt/ioctl.h>
 #include <fkt/ring_drain.h>
 
-#include "define.h"
 #include "drain/recording.h"
 #include "ring/rings.h"
 #include "ring/wake.h"
 #include "ring/write.h"
+#include "define.h"
 
 /* How long a free page is waited for. */
 #define PATIENCE HZ

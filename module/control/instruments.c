@@ -22,28 +22,28 @@
 
 #include <fkt/ioctl.h>
 
-#include "attach.h"
+#include "drain/recording.h"
 #include "instruments/call_quick.h"
 #include "instruments/call_table.h"
-#include "ring/clock.h"
-#include "define.h"
 #include "instruments/instrument_table.h"
-#include "instruments.h"
 #include "instruments/instruments_now.h"
 #include "instruments/mask.h"
 #include "instruments/point_table.h"
-#include "drain/recording.h"
-#include "ring/self.h"
 #include "instruments/task_flags.h"
 #include "instruments/user_table.h"
+#include "ring/clock.h"
+#include "ring/self.h"
+#include "attach.h"
+#include "define.h"
+#include "instruments.h"
 
 #include "hits/calls_arm.h"
 #include "hits/entries.h"
+#include "hits/file_names.h"
 #include "hits/instructions.h"
 #include "hits/module_probes.h"
-#include "hits/names.h"
 #include "hits/points.h"
-#include "user/user.h"
+#include "user/user_arm.h"
 #include "user/user_calls.h"
 
 /*

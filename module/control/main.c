@@ -4,16 +4,16 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 
+#include "drain/recording.h"
+#include "ring/filter.h"
+#include "ring/rings.h"
+#include "ring/wake.h"
 #include "attach.h"
 #include "boot_config.h"
 #include "capture.h"
 #include "control.h"
-#include "ring/filter.h"
 #include "kft_files.h"
 #include "power.h"
-#include "drain/recording.h"
-#include "ring/rings.h"
-#include "ring/wake.h"
 
 static int __init fkt_init(void)
 {

@@ -14,10 +14,10 @@
 
 #include <fkt/events.h>
 
-#include "ring/access.h"
-#include "mark.h"
 #include "drain/recording.h"
+#include "ring/access.h"
 #include "ring/write.h"
+#include "mark.h"
 
 #define MOST_BYTES 4096 /* of one write; the rest is for the next one */
 

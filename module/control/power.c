@@ -23,14 +23,14 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "attach.h"
-#include "ring/clock.h"
 #include "drain/drain.h"
-#include "power.h"
 #include "drain/recording.h"
+#include "ring/clock.h"
 #include "ring/rings.h"
 #include "ring/self.h"
 #include "ring/write.h"
+#include "attach.h"
+#include "power.h"
 
 #include "hits/calls_arm.h"
 

@@ -20,16 +20,16 @@
 #include <fkt/ioctl.h>
 #include <fkt/ring_drain.h>
 
-#include "ring/access.h"
-#include "attach.h"
-#include "ring/cpu_ring.h"
 #include "drain/drain.h"
+#include "drain/page_index.h"
+#include "drain/recording.h"
 #include "instruments/histogram.h"
 #include "instruments/instrument_table.h"
-#include "drain/page_index.h"
+#include "ring/access.h"
+#include "ring/cpu_ring.h"
 #include "ring/page_pool.h"
-#include "drain/recording.h"
 #include "ring/self.h"
+#include "attach.h"
 #include "status.h"
 
 #include "hits/call_context.h"

@@ -12,17 +12,17 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "ring/access.h"
-#include "attach.h"
-#include "capture.h"
-#include "ring/filter.h"
-#include "ring/page_pool.h"
 #include "drain/reader.h"
 #include "drain/recording.h"
+#include "drain/trigger.h"
+#include "ring/access.h"
+#include "ring/filter.h"
+#include "ring/page_pool.h"
 #include "ring/rings.h"
 #include "ring/self.h"
+#include "attach.h"
+#include "capture.h"
 #include "steer.h"
-#include "drain/trigger.h"
 
 /* ---- the mask ---- */
 

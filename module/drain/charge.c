@@ -13,8 +13,8 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 
-#include "charge.h"
 #include "base/compat.h"
+#include "charge.h"
 
 /* Returns a number of the memory cgroup of the current task, not 0. It may be reused when the cgroup is gone. */
 u32 fkt_charge_payer(void)

@@ -29,13 +29,13 @@
 #include <fkt/ioctl.h>
 #include <fkt/wire.h>
 
+#include "base/compat.h"
+#include "ring/filter.h"
+#include "ring/page_pool.h"
 #include "checkin.h"
 #include "checkout.h"
-#include "base/compat.h"
 #include "engine.h"
-#include "ring/filter.h"
 #include "page_index.h"
-#include "ring/page_pool.h"
 #include "recording.h"
 #include "write_at.h"
 #include "writeout.h"

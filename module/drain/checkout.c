@@ -28,9 +28,9 @@
 
 #include <fkt/ioctl.h>
 
-#include "checkout.h"
 #include "base/compat.h"
 #include "ring/page_pool.h"
+#include "checkout.h"
 
 /* A direct call: the kernel may have removed the function's landing pad for indirect calls. */
 DEFINE_STATIC_CALL_NULL(fkt_add_folio, __filemap_add_folio);

@@ -10,11 +10,11 @@
 #include <linux/fs.h>
 #include <linux/sched.h>
 
+#include "ring/page_pool.h"
 #include "drain.h"
 #include "engine.h"
 #include "inherit.h"
 #include "output.h"
-#include "ring/page_pool.h"
 #include "reader.h"
 #include "recording.h"
 #include "writeout.h"

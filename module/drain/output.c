@@ -7,10 +7,10 @@
 
 #include <fkt/ioctl.h>
 
+#include "ring/page_pool.h"
 #include "checkin.h"
 #include "engine.h"
 #include "output.h"
-#include "ring/page_pool.h"
 #include "reader.h"
 #include "writeout.h"
 

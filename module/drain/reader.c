@@ -15,8 +15,8 @@
 #include <linux/percpu.h>
 
 #include "ring/cpu_ring.h"
-#include "engine.h"
 #include "ring/page_pool.h"
+#include "engine.h"
 #include "reader.h"
 #include "recording.h"
 

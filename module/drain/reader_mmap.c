@@ -25,12 +25,12 @@
 
 #include "base/compat.h"
 #include "ring/cpu_ring.h"
-#include "engine.h"
 #include "ring/page_pool.h"
+#include "ring/self.h"
+#include "engine.h"
 #include "reader.h"
 #include "reader_mmap.h"
 #include "recording.h"
-#include "ring/self.h"
 
 #define BATCH 64U /* pages handled at a time, in an array on the stack */
 

@@ -29,13 +29,13 @@
 #include <fkt/wire.h>
 
 #include "ring/cpu_ring.h"
-#include "engine.h"
 #include "ring/page_pool.h"
+#include "ring/self.h"
+#include "ring/wake.h"
+#include "engine.h"
 #include "reader.h"
 #include "reader_splice.h"
 #include "recording.h"
-#include "ring/self.h"
-#include "ring/wake.h"
 
 /* ---- the next page ---- */
 

@@ -18,14 +18,14 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "ring/clock.h"
 #include "instruments/instrument_table.h"
 #include "instruments/instruments_now.h"
 #include "instruments/mask.h"
-#include "recording.h"
-#include "trigger.h"
+#include "ring/clock.h"
 #include "ring/wake.h"
 #include "ring/write.h"
+#include "recording.h"
+#include "trigger.h"
 
 #define ARM_WAIT (5 * HZ) /* how long a start or an exchange waits while places are armed or disarmed */
 

@@ -19,8 +19,8 @@
 
 #include <fkt/ioctl.h>
 
-#include "drain_state.h"
 #include "ring/page_pool.h"
+#include "drain_state.h"
 #include "reader_state.h"
 
 struct fkt_instrument_table;

@@ -16,12 +16,12 @@
 #include <fkt/program_verify.h>
 #include <fkt/trigger_hit.h>
 
+#include "instruments/program_block.h"
 #include "ring/clock.h"
 #include "ring/filter.h"
-#include "instruments/program_block.h"
-#include "trigger.h"
 #include "ring/wake.h"
 #include "ring/write.h"
+#include "trigger.h"
 
 #include "instruments/programs.h"
 

@@ -24,13 +24,13 @@
 #include <fkt/wire.h>
 
 #include "ring/cpu_ring.h"
-#include "engine.h"
-#include "page_index.h"
 #include "ring/page_pool.h"
-#include "recording.h"
 #include "ring/rings.h"
 #include "ring/self.h"
 #include "ring/wake.h"
+#include "engine.h"
+#include "page_index.h"
+#include "recording.h"
 #include "writeout.h"
 
 #define ALLOCATE_MAX (64ULL << 20) /* bytes of file space per step, at most */

@@ -10,8 +10,8 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "base/hook.h"
 #include "base/compat.h"
+#include "base/hook.h"
 #include "ring/write.h"
 
 #define IRQ_HANDLED_SHIFT 22

@@ -23,11 +23,11 @@
 
 #include "base/compat.h"
 #include "base/hook.h"
-#include "ring/filter.h"
-#include "process.h"
-#include "instruments/task_flags.h"
 #include "drain/trigger.h"
+#include "instruments/task_flags.h"
+#include "ring/filter.h"
 #include "ring/write.h"
+#include "process.h"
 
 static __always_inline u64 two(u32 low, u32 high)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The paths that system calls are given. */
-#ifndef FKT_PROBES_SYSCALL_PATHS_H
-#define FKT_PROBES_SYSCALL_PATHS_H
+#ifndef FKT_SYSCALL_PATHS_H
+#define FKT_SYSCALL_PATHS_H
 
 #include <linux/types.h>
 
@@ -19,4 +19,4 @@ enum fkt_path_read fkt_read_path(u64 *words, u32 *used, unsigned long address);
 void fkt_path_later(void);
 bool fkt_path_was_unread(void);
 
-#endif /* FKT_PROBES_SYSCALL_PATHS_H */
+#endif /* FKT_SYSCALL_PATHS_H */

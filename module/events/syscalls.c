@@ -9,9 +9,9 @@
 
 #include "base/compat.h"
 #include "base/hook.h"
-#include "syscall_paths.h"
-#include "user/user_calls.h"
 #include "ring/write.h"
+#include "user/user_calls.h"
+#include "syscall_paths.h"
 
 /* Returns the id for the ABI of the current system call. */
 static __always_inline u32 by_abi(u32 id64, u32 id32)

@@ -5,13 +5,13 @@
 
 #include <fkt/events.h>
 
-#include "actions.h"
-#include "ring/flags.h"
-#include "instruments/histogram.h"
 #include "drain/recording.h"
-#include "instruments/task_flags.h"
 #include "drain/trigger.h"
+#include "instruments/histogram.h"
+#include "instruments/task_flags.h"
+#include "ring/flags.h"
 #include "ring/wake.h"
+#include "actions.h"
 
 /*
  * Ends the recording with this hit. No further probe may begin, so the mask is cleared here, as in fkt_gap(); the drain

@@ -3,8 +3,8 @@
  * Actions for the hits of instruments, the same for all kinds of places. Called with preemption disabled, in any
  * context, NMI included.
  */
-#ifndef FKT_PROBES_ACTIONS_H
-#define FKT_PROBES_ACTIONS_H
+#ifndef FKT_ACTIONS_H
+#define FKT_ACTIONS_H
 
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -12,10 +12,10 @@
 #include <fkt/ioctl.h>
 #include <fkt/program_run.h>
 
-#include "ring/filter.h"
 #include "instruments/instrument_table.h"
-#include "stacks.h"
+#include "ring/filter.h"
 #include "ring/write.h"
+#include "stacks.h"
 
 /* Returns whether hits of this instrument are seen here and now. */
 static __always_inline bool fkt_instrument_on(u32 layer)
@@ -82,4 +82,4 @@ static __always_inline void fkt_event_end(const struct fkt_instrument_slot *inst
 		fkt_stack_end(instrument->number, place, words);
 }
 
-#endif /* FKT_PROBES_ACTIONS_H */
+#endif /* FKT_ACTIONS_H */

@@ -10,15 +10,15 @@
 #include <fkt/events.h>
 #include <fkt/program.h>
 
+#include "base/compat.h"
 #include "calls/calls.h"
+#include "drain/recording.h"
+#include "instruments/call_table.h"
+#include "instruments/instruments_now.h"
+#include "ring/write.h"
 #include "actions.h"
 #include "call_children.h"
-#include "instruments/call_table.h"
 #include "calls_write.h"
-#include "base/compat.h"
-#include "instruments/instruments_now.h"
-#include "drain/recording.h"
-#include "ring/write.h"
 
 /* Half of the range that the short event has for the begin is left for the time until the event is written. */
 #define SHORT_AGE_BITS (FKT_CALL_BEGIN_BITS - 1)

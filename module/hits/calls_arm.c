@@ -13,12 +13,12 @@
 #include <fkt/ioctl.h>
 
 #include "calls/calls.h"
-#include "calls/functions.h"
 #include "calls/held.h"
+#include "calls/traceable.h"
 #include "instruments/call_table.h"
-#include "calls.h"
-#include "calls_arm.h"
 #include "instruments/instrument_table.h"
+#include "call_hits.h"
+#include "calls_arm.h"
 #include "return_probes.h"
 
 /* Protected by the recording's lock. */

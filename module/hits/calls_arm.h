@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Arms the probes of calls, and adds up what they count. */
-#ifndef FKT_PROBES_CALLS_ARM_H
-#define FKT_PROBES_CALLS_ARM_H
+#ifndef FKT_CALLS_ARM_H
+#define FKT_CALLS_ARM_H
 
 #include <linux/types.h>
 
@@ -18,4 +18,4 @@ void fkt_record_calls_wait(void);
 bool fkt_record_calls_end(const struct fkt_instrument_table *instruments);
 void fkt_record_calls_totals(struct fkt_hit_counts *counts);
 
-#endif /* FKT_PROBES_CALLS_ARM_H */
+#endif /* FKT_CALLS_ARM_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls whose values are unmodified arguments and results (call_quick.h), without a program. For hits/calls.c;
+ * Calls whose values are unmodified arguments and results (call_quick.h), without a program. For hits/call_hits.c;
  * called with preemption disabled, in any context.
  */
-#ifndef FKT_PROBES_CALLS_QUICK_H
-#define FKT_PROBES_CALLS_QUICK_H
+#ifndef FKT_CALLS_QUICK_H
+#define FKT_CALLS_QUICK_H
 
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -14,9 +14,9 @@
 
 #include "calls/calls.h"
 #include "instruments/call_quick.h"
-#include "hits_quick.h"
 #include "instruments/instrument_table.h"
 #include "ring/write.h"
+#include "hits_quick.h"
 
 /* Returns the function's slot; NULL: it is not here. */
 static __always_inline const struct fkt_call_quick_slot *fkt_call_quick_find_in(const struct fkt_call_quick *quick,
@@ -83,4 +83,4 @@ static noinline void fkt_call_quick_wake(u32 run)
 	preempt_enable_notrace();
 }
 
-#endif /* FKT_PROBES_CALLS_QUICK_H */
+#endif /* FKT_CALLS_QUICK_H */

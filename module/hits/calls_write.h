@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes the events of calls, in any recording. For hits/calls.c and user/user_hits.c; called with preemption
+ * Writes the events of calls, in any recording. For hits/call_hits.c and user/user_hits.c; called with preemption
  * disabled, in any context.
  */
-#ifndef FKT_PROBES_CALLS_WRITE_H
-#define FKT_PROBES_CALLS_WRITE_H
+#ifndef FKT_CALLS_WRITE_H
+#define FKT_CALLS_WRITE_H
 
 #include <fkt/call_event.h>
 #include <fkt/events.h>
@@ -92,4 +92,4 @@ static inline void fkt_call_write(u32 number, u64 begin, u64 ticks)
 	fkt_write_call(FKT_EVENTS_OF_KERNEL, number, begin + fkt_clock_offset(), ticks);
 }
 
-#endif /* FKT_PROBES_CALLS_WRITE_H */
+#endif /* FKT_CALLS_WRITE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Entries of functions. The module fkt_calls (calls/entries.c) traces them by ftrace; it is loaded when the first
- * recording asks for it. The functions that ftrace calls run in any context, NMIs included.
+ * Entries of functions. The module fkt_calls (calls/ftrace_entries.c) traces them by ftrace; it is loaded when the
+ * first recording asks for it. The functions that ftrace calls run in any context, NMIs included.
  */
 
 #include <linux/module.h>
@@ -12,17 +12,17 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
-#include "calls/calls.h"
-#include "calls/entries.h"
-#include "actions.h"
-#include "call_context.h"
-#include "instruments/call_table.h"
 #include "base/compat.h"
-#include "entries.h"
-#include "hits_quick.h"
+#include "calls/calls.h"
+#include "calls/ftrace_entries.h"
+#include "instruments/call_table.h"
 #include "instruments/instruments_now.h"
 #include "instruments/programs.h"
 #include "ring/write.h"
+#include "actions.h"
+#include "call_context.h"
+#include "entries.h"
+#include "hits_quick.h"
 
 /* Protected by the recording's lock. */
 static struct {

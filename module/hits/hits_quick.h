@@ -3,8 +3,8 @@
  * Hits of entries and instructions that are recorded without values, or only counted (call_quick.h), and helpers for
  * all hits that need no program. Called with preemption disabled, in any context.
  */
-#ifndef FKT_PROBES_HITS_QUICK_H
-#define FKT_PROBES_HITS_QUICK_H
+#ifndef FKT_HITS_QUICK_H
+#define FKT_HITS_QUICK_H
 
 #include <linux/percpu.h>
 
@@ -67,4 +67,4 @@ static __always_inline bool fkt_hit_quickly(const struct fkt_call_quick *quick, 
 	return true;
 }
 
-#endif /* FKT_PROBES_HITS_QUICK_H */
+#endif /* FKT_HITS_QUICK_H */

@@ -14,16 +14,16 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "instruments/call_table.h"
+#include "instruments/instruments_now.h"
+#include "instruments/programs.h"
+#include "ring/write.h"
 #include "actions.h"
 #include "call_context.h"
 #include "calls_arm.h"
-#include "instruments/call_table.h"
 #include "hits_quick.h"
 #include "instructions.h"
-#include "instruments/instruments_now.h"
-#include "instruments/programs.h"
 #include "registers.h"
-#include "ring/write.h"
 
 /* A kprobe that is registered. It stays when the next table has the instruction, too. */
 struct probe {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Records when instructions are reached. */
-#ifndef FKT_PROBES_INSTRUCTIONS_H
-#define FKT_PROBES_INSTRUCTIONS_H
+#ifndef FKT_INSTRUCTIONS_H
+#define FKT_INSTRUCTIONS_H
 
 #include <linux/types.h>
 
@@ -12,4 +12,4 @@ int fkt_record_instructions_arm(const struct fkt_call_table *table, u64 *refused
 void fkt_record_instructions_disarm(const struct fkt_instrument_table *table);
 void fkt_record_instructions_end(const struct fkt_instrument_table *table);
 
-#endif /* FKT_PROBES_INSTRUCTIONS_H */
+#endif /* FKT_INSTRUCTIONS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The context that code runs in: a task, a softirq, an interrupt or an NMI. */
-#ifndef FKT_PROBES_LEVEL_H
-#define FKT_PROBES_LEVEL_H
+#ifndef FKT_LEVEL_H
+#define FKT_LEVEL_H
 
 #include <linux/preempt.h>
 
@@ -17,4 +17,4 @@ static inline enum fkt_level fkt_level(void)
 	return in_serving_softirq() ? FKT_LEVEL_SOFTIRQ : FKT_LEVEL_TASK;
 }
 
-#endif /* FKT_PROBES_LEVEL_H */
+#endif /* FKT_LEVEL_H */

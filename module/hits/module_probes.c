@@ -21,10 +21,10 @@
 #include <fkt/probe.h>
 
 #include "base/compat.h"
-#include "actions.h"
 #include "instruments/instruments_now.h"
-#include "module_probes.h"
 #include "instruments/point_table.h"
+#include "actions.h"
+#include "module_probes.h"
 #include "points.h"
 
 /* A tracepoint that calls probe_hit() for a slot. A description has several if its macro stands in several places. */

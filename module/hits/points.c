@@ -19,14 +19,14 @@
 #include <fkt/point_hit.h>
 
 #include "base/compat.h"
+#include "instruments/instruments_now.h"
+#include "instruments/point_table.h"
+#include "instruments/programs.h"
+#include "ring/write.h"
 #include "actions.h"
 #include "call_context.h"
 #include "hits_quick.h"
-#include "instruments/instruments_now.h"
-#include "instruments/point_table.h"
 #include "points.h"
-#include "instruments/programs.h"
-#include "ring/write.h"
 
 /* A probe that is registered with a tracepoint. It stays when the next table has the tracepoint, too. */
 struct hook {

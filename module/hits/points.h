@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Records hits of tracepoints. */
-#ifndef FKT_PROBES_POINTS_H
-#define FKT_PROBES_POINTS_H
+#ifndef FKT_POINTS_H
+#define FKT_POINTS_H
 
 #include <linux/types.h>
 
@@ -13,4 +13,4 @@ int fkt_record_points_arm(struct fkt_point_table *table);
 void fkt_record_points_disarm(const struct fkt_point_table *table);
 void fkt_record_points_end(void);
 
-#endif /* FKT_PROBES_POINTS_H */
+#endif /* FKT_POINTS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The words of a hit that has the registers (enum fkt_register). */
-#ifndef FKT_PROBES_REGISTERS_H
-#define FKT_PROBES_REGISTERS_H
+#ifndef FKT_REGISTERS_H
+#define FKT_REGISTERS_H
 
 #include <linux/ptrace.h>
 #include <linux/types.h>
@@ -31,4 +31,4 @@ static inline void fkt_get_registers(const struct pt_regs *regs, unsigned long i
 	words[FKT_REGISTER_FLAGS] = regs->flags;
 }
 
-#endif /* FKT_PROBES_REGISTERS_H */
+#endif /* FKT_REGISTERS_H */

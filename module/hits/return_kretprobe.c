@@ -9,13 +9,13 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "calls/calls.h"
-#include "actions.h"
-#include "calls.h"
-#include "calls_arm.h"
-#include "instruments/call_table.h"
 #include "base/compat.h"
+#include "calls/calls.h"
+#include "instruments/call_table.h"
 #include "instruments/programs.h"
+#include "actions.h"
+#include "call_hits.h"
+#include "calls_arm.h"
 #include "return_probes.h"
 
 #if !FKT_HAS_FPROBE

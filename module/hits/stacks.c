@@ -23,9 +23,9 @@
 #include <fkt/point_hit.h>
 
 #include "base/compat.h"
+#include "ring/write.h"
 #include "level.h"
 #include "stacks.h"
-#include "ring/write.h"
 
 /* A bit per enum fkt_level whose stack is being taken; an interrupt restores it before it returns. */
 static DEFINE_PER_CPU(u8, taking);

@@ -3,8 +3,8 @@
  * The stacks of hits (FKT_ACTION_STACK). Called with preemption disabled, in any context, NMI included;
  * fkt_stack_begin() before the hit's event is written, fkt_stack_end() behind it.
  */
-#ifndef FKT_PROBES_STACKS_H
-#define FKT_PROBES_STACKS_H
+#ifndef FKT_STACKS_H
+#define FKT_STACKS_H
 
 #include <linux/types.h>
 
@@ -30,4 +30,4 @@ struct fkt_stack_place {
 bool fkt_stack_begin(void);
 void fkt_stack_end(u32 instrument, const struct fkt_stack_place *place, u64 *words);
 
-#endif /* FKT_PROBES_STACKS_H */
+#endif /* FKT_STACKS_H */

@@ -13,10 +13,10 @@
 #include <fkt/ioctl.h>
 #include <fkt/program_verify.h>
 
+#include "base/compat.h"
 #include "calls/call.h"
 #include "call_quick.h"
 #include "call_table.h"
-#include "base/compat.h"
 #include "given.h"
 #include "instrument_slot.h"
 #include "program_block.h"

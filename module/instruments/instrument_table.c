@@ -21,9 +21,9 @@
 #include "handlers.h"
 #include "histogram.h"
 #include "instrument_table.h"
+#include "mask.h"
 #include "point_table.h"
 #include "user_table.h"
-#include "mask.h"
 
 static bool is_flag(u32 flag, u32 action)
 {

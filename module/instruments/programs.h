@@ -3,8 +3,8 @@
  * Running the programs of instruments: what all kinds of places share. Called with preemption disabled, in any context,
  * NMI included.
  */
-#ifndef FKT_PROBES_PROGRAMS_H
-#define FKT_PROBES_PROGRAMS_H
+#ifndef FKT_PROGRAMS_H
+#define FKT_PROGRAMS_H
 
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -57,4 +57,4 @@ static __always_inline void fkt_hit_end(void)
 	this_cpu_dec(fkt_hit_depth);
 }
 
-#endif /* FKT_PROBES_PROGRAMS_H */
+#endif /* FKT_PROGRAMS_H */

@@ -22,7 +22,7 @@ struct fkt_user_slot {
 	u32 number;
 	u32 how; /* enum fkt_user_how */
 	bool needs_entry; /* a hit at a return needs what was seen at the entry */
-	u64 probe; /* set by user/user.c: id of the place's probe; 0: none yet */
+	u64 probe; /* set by user/user_arm.c: id of the place's probe; 0: none yet */
 };
 
 struct fkt_user_table {
@@ -30,7 +30,7 @@ struct fkt_user_table {
 	u32 count;
 	bool has_returns; /* places that see functions return */
 	void *program_block; /* all programs */
-	/* Set by user/user.c: the slots by the number of their probe; NULL: a probe without a slot. */
+	/* Set by user/user_arm.c: the slots by the number of their probe; NULL: a probe without a slot. */
 	const struct fkt_user_slot **of_probe;
 };
 

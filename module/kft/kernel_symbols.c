@@ -2,7 +2,7 @@
 /*
  * Lists the symbols of the kernel and its modules (kernel_symbols.h).
  *
- * The kernel exports no function that does it. Those that do are found by their names, as in calls/functions.c, and are
+ * The kernel exports no function that does it. Those that do are found by their names, as in calls/traceable.c, and are
  * called by static calls for the same reason.
  */
 
@@ -11,8 +11,8 @@
 #include <linux/preempt.h>
 #include <linux/static_call.h>
 
-#include "calls/functions.h"
 #include "base/compat.h"
+#include "calls/traceable.h"
 #include "kernel_symbols.h"
 
 /* ---- functions of the kernel that are not exported ---- */

@@ -26,10 +26,10 @@
 
 #include <fkt/kft_parse.h>
 
-#include "hits/calls_arm.h"
 #include "control/kft_files.h"
-#include "plan.h"
 #include "drain/recording.h"
+#include "hits/calls_arm.h"
+#include "plan.h"
 #include "run.h"
 #include "text.h"
 

@@ -29,19 +29,19 @@
 
 #include <fkt/events.h>
 
-#include "ring/access.h"
 #include "control/capture.h"
-#include "ring/clock.h"
-#include "conditions.h"
-#include "ring/cpu_ring.h"
+#include "control/status.h"
 #include "drain/engine.h"
-#include "ring/flags.h"
-#include "ring/page_pool.h"
 #include "drain/reader.h"
 #include "drain/recording.h"
-#include "run.h"
-#include "control/status.h"
+#include "ring/access.h"
+#include "ring/clock.h"
+#include "ring/cpu_ring.h"
+#include "ring/flags.h"
+#include "ring/page_pool.h"
 #include "ring/write.h"
+#include "conditions.h"
+#include "run.h"
 
 #include "hits/call_context.h"
 

@@ -10,11 +10,11 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
+#include "instruments/mask.h"
+#include "instruments/trigger_event.h"
 #include "clock.h"
 #include "filter.h"
-#include "instruments/mask.h"
 #include "own.h"
-#include "instruments/trigger_event.h"
 
 struct fkt_ring;
 void fkt_wake(struct fkt_ring *ring, u32 run);

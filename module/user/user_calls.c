@@ -33,8 +33,8 @@
 #include <fkt/user_hit.h>
 
 #include "base/compat.h"
-#include "hits/actions.h"
 #include "base/hook.h"
+#include "hits/actions.h"
 #include "user_calls.h"
 #include "user_probe.h"
 

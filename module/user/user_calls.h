@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Calls of functions of user programs that have begun and not returned, by thread. */
-#ifndef FKT_PROBES_USER_CALLS_H
-#define FKT_PROBES_USER_CALLS_H
+#ifndef FKT_USER_CALLS_H
+#define FKT_USER_CALLS_H
 
 #include <linux/jump_label.h>
 #include <linux/types.h>
@@ -39,4 +39,4 @@ u64 *fkt_user_calls_kept(struct fkt_user_stack *stack, const struct fkt_user_cal
 bool fkt_user_calls_hide(long nr);
 bool fkt_user_calls_hid(void);
 
-#endif /* FKT_PROBES_USER_CALLS_H */
+#endif /* FKT_USER_CALLS_H */

@@ -14,16 +14,16 @@
 #include <fkt/events.h>
 #include <fkt/user_hit.h>
 
+#include "base/compat.h"
 #include "hits/actions.h"
 #include "hits/call_context.h"
 #include "hits/calls_write.h"
-#include "ring/clock.h"
-#include "base/compat.h"
-#include "instruments/programs.h"
 #include "hits/registers.h"
+#include "instruments/programs.h"
+#include "ring/clock.h"
+#include "ring/write.h"
 #include "user_calls.h"
 #include "user_probe.h"
-#include "ring/write.h"
 
 /* ---- memory of the process; preemption is disabled ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The uprobes of places in user programs: what arms them (user.c) and what handles their hits (user_hits.c) share. */
+/* The uprobes of places in user programs, for what arms them (user_arm.c) and what handles their hits (user_hits.c). */
 #ifndef FKT_USER_PROBE_H
 #define FKT_USER_PROBE_H
 

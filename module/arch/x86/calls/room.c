@@ -10,8 +10,8 @@
 
 #include "base/compat.h"
 #include "calls/frames.h"
-#include "calls/functions.h"
 #include "calls/room.h"
+#include "calls/traceable.h"
 
 static_assert(IRQ_STACK_SIZE == THREAD_SIZE);
 

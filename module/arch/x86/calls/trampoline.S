@@ -16,14 +16,14 @@
  *
  * body: the address after the nop. caller: where the function returns to; it is not touched. The kept words are as
  * many as the kind of frame has (frames.h); each kind has its variant of the code. "Of the task" is a struct
- * fkt_call_task, which only some kinds have (`task` is 1 in the macros). The time has the period added (power.c). A
+ * fkt_call_task, which only some kinds have (`task` is 1 in the macros). The time has the period added (asleep.c). A
  * function that takes arguments on the stack would read them at a wrong offset, because of what is pushed here, so it
  * must not be traced this way.
  *
  * Registers: at an entry rax, r10 and r11 are free (no variable arguments, no static chain in the kernel). But if a
  * function has several users of ftrace, one of them may replace its body, and set the result in rax: so each kind has a
- * second entry, which keeps rax. Such functions come to it (plan.c), all others to the first one. At a return rax and
- * rdx hold the result, which goes onto the stack; the other registers that a callee may change are free.
+ * second entry, which keeps rax. Such functions come to it (call_plan.c), all others to the first one. At a return rax
+ * and rdx hold the result, which goes onto the stack; the other registers that a callee may change are free.
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
@@ -68,7 +68,7 @@
 	incq	PER_CPU_VAR(fkt_calls_depth)
 	pushq	PER_CPU_VAR(fkt_calls_off)
 	.endif
-	/* Before the clock is read, and at the return after that: power.c says why. */
+	/* Before the clock is read, and at the return after that: asleep.c says why. */
 	pushq	fkt_calls_period(%rip)
 	.if \shared
 	pushq	%rax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which functions may be traced (functions.h). */
+/* Which functions may be traced (traceable.h). */
 
 #include <linux/bsearch.h>
 #include <linux/kprobes.h>
@@ -13,7 +13,7 @@
 #include <asm/ibt.h>
 
 #include "base/compat.h"
-#include "functions.h"
+#include "traceable.h"
 
 #define ENDBR_BYTES 4
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Switches the tracing of entries (entries.h). Nothing of it is left when it has ended, unlike with calls. */
+/* Switches the tracing of entries (ftrace_entries.h). Nothing of it is left when it has ended, unlike with calls. */
 
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 
-#include "entries.h"
-#include "functions.h"
+#include "ftrace_entries.h"
+#include "traceable.h"
 #include "traced.h"
 
 /*

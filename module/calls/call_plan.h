@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The functions whose calls are traced. Callers serialise all calls. */
-#ifndef FKT_CALLS_PLAN_H
-#define FKT_CALLS_PLAN_H
+#ifndef FKT_CALLS_CALL_PLAN_H
+#define FKT_CALLS_CALL_PLAN_H
 
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -21,4 +21,4 @@ int fkt_plan_arm(const struct fkt_calls_plan *plan);
 void fkt_plan_disarm(const struct fkt_calls_plan *plan);
 void fkt_plan_drop(const struct module *module);
 
-#endif /* FKT_CALLS_PLAN_H */
+#endif /* FKT_CALLS_CALL_PLAN_H */

@@ -21,10 +21,10 @@
 #include <fkt/program.h>
 
 #include "base/compat.h"
-#include "ring/clock.h"
-#include "names.h"
 #include "instruments/programs.h"
+#include "ring/clock.h"
 #include "ring/write.h"
+#include "file_names.h"
 
 #define SEEN_BITS 10
 #define MOST_DEEP 4 /* names that are being written on a CPU: in a task, a softirq, an interrupt, an NMI */

@@ -21,9 +21,9 @@
 
 #include "base/compat.h"
 #include "instruments/instrument_table.h"
-#include "user.h"
-#include "user_probe.h"
 #include "instruments/user_table.h"
+#include "user_arm.h"
+#include "user_probe.h"
 
 /* All three are protected by fkt_recording.arming: only the one who has set it uses them. */
 static LIST_HEAD(probes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Traces entries of kernel functions, by ftrace itself. For one user at a time. */
-#ifndef FKT_CALLS_ENTRIES_H
-#define FKT_CALLS_ENTRIES_H
+#ifndef FKT_CALLS_FTRACE_ENTRIES_H
+#define FKT_CALLS_FTRACE_ENTRIES_H
 
 #include <linux/ftrace.h>
 
@@ -13,4 +13,4 @@ void fkt_entries_disarm(unsigned long *functions, unsigned int count);
 bool fkt_entries_end(void);
 void fkt_entries_drop(const struct module *module);
 
-#endif /* FKT_CALLS_ENTRIES_H */
+#endif /* FKT_CALLS_FTRACE_ENTRIES_H */

@@ -14,19 +14,19 @@
 #include <fkt/program_run.h>
 
 #include "calls/calls.h"
+#include "instruments/call_quick.h"
+#include "instruments/call_table.h"
+#include "instruments/instruments_now.h"
+#include "instruments/programs.h"
+#include "instruments/task_flags.h"
+#include "ring/write.h"
 #include "actions.h"
 #include "call_children.h"
 #include "call_context.h"
-#include "instruments/call_quick.h"
-#include "instruments/call_table.h"
-#include "calls.h"
+#include "call_hits.h"
 #include "calls_quick.h"
 #include "calls_write.h"
-#include "instruments/instruments_now.h"
-#include "instruments/programs.h"
 #include "return_probes.h"
-#include "instruments/task_flags.h"
-#include "ring/write.h"
 
 struct fkt_call_probes fkt_call_probes;
 DEFINE_PER_CPU(u64, fkt_call_strangers);

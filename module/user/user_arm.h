@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Records what user programs do, at places of theirs. */
-#ifndef FKT_PROBES_USER_H
-#define FKT_PROBES_USER_H
+#ifndef FKT_USER_ARM_H
+#define FKT_USER_ARM_H
 
 #include <linux/types.h>
 
@@ -12,4 +12,4 @@ void fkt_record_users_disarm(const struct fkt_user_table *table);
 void fkt_record_users_end(void);
 bool fkt_record_users_armed(void);
 
-#endif /* FKT_PROBES_USER_H */
+#endif /* FKT_USER_ARM_H */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Effects of a sleep of the machine on calls (power.h): suspend to RAM, and hibernation. */
+/* Effects of a sleep of the machine on calls (asleep.h): suspend to RAM, and hibernation. */
 
 #include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/suspend.h>
 
 #include "base/compat.h"
+#include "asleep.h"
 #include "call.h"
 #include "held.h"
-#include "power.h"
 #include "returns.h"
 #include "trampoline.h"
 

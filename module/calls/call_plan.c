@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The functions whose calls are traced, by kinds of frames (plan.h). An ftrace_ops whose trampoline is set before it is
- * registered keeps it: ftrace then patches each function that has no other user to call trampoline.S directly. Where a
- * function has other users, ftrace calls share(), which makes it go on to trampoline.S.
+ * The functions whose calls are traced, by kinds of frames (call_plan.h). An ftrace_ops whose trampoline is set before
+ * it is registered keeps it: ftrace then patches each function that has no other user to call trampoline.S directly.
+ * Where a function has other users, ftrace calls share(), which makes it go on to trampoline.S.
  */
 
 #include <linux/err.h>
@@ -12,8 +12,8 @@
 
 #include "base/compat.h"
 #include "call.h"
-#include "functions.h"
-#include "plan.h"
+#include "call_plan.h"
+#include "traceable.h"
 #include "traced.h"
 #include "trampoline.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The probes of calls (calls.c), for what arms them (calls_arm.c). */
-#ifndef FKT_PROBES_CALLS_H
-#define FKT_PROBES_CALLS_H
+/* The probes of calls (call_hits.c), for what arms them (calls_arm.c). */
+#ifndef FKT_CALL_HITS_H
+#define FKT_CALL_HITS_H
 
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -54,4 +54,4 @@ bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, st
 /* regs: on the stack, below the address that the function returns to */
 void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, const struct fkt_probed_call *probed);
 
-#endif /* FKT_PROBES_CALLS_H */
+#endif /* FKT_CALL_HITS_H */
