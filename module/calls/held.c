@@ -20,13 +20,12 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+#include "base/compat.h"
 #include "call.h"
 #include "held.h"
 #include "held_pool.h"
 #include "tasks.h"
 #include "trampoline.h"
-
-#include "base/compat.h"
 
 /*
  * Shorter calls are not held; U64_MAX: no call is held, unless its duration is invalid. Read by trampoline.S without

@@ -41,6 +41,9 @@
 #include "drain/reader.h"
 #include "drain/recording.h"
 #include "drain/trigger.h"
+#include "events/process.h"
+#include "hits/call_context.h"
+#include "hits/calls_arm.h"
 #include "instruments/call_quick.h"
 #include "instruments/histogram.h"
 #include "instruments/instrument_table.h"
@@ -55,15 +58,12 @@
 #include "ring/rings.h"
 #include "ring/wake.h"
 #include "ring/write.h"
+#include "user/user_arm.h"
+#include "user/user_calls.h"
 #include "attach.h"
 #include "capture.h"
 #include "instruments.h"
 #include "start.h"
-
-#include "hits/call_context.h"
-#include "hits/calls_arm.h"
-#include "user/user_arm.h"
-#include "user/user_calls.h"
 
 /*
  * How long a close waits for the drain, and for places in user programs to be disarmed: if the output works, everything
@@ -357,7 +357,8 @@ static void begin(struct fkt_recording *rec)
 	fkt_recording_set_mask(rec, rec->mask);
 	/* Pairs with the load-acquire in fkt_recording_begun(): everything after that is recorded. */
 	smp_store_release(&rec->begun, true);
-	fkt_drain_introduce(rec);
+	/* The recording's list of tasks is older than the thread. */
+	fkt_process_introduce(rec->drain.task);
 }
 
 static void set_key(struct static_key_false *key, bool on)

@@ -23,6 +23,12 @@
 #include <fkt/ioctl.h>
 
 #include "drain/recording.h"
+#include "hits/calls_arm.h"
+#include "hits/entries.h"
+#include "hits/file_names.h"
+#include "hits/instructions.h"
+#include "hits/module_probes.h"
+#include "hits/points.h"
 #include "instruments/call_quick.h"
 #include "instruments/call_table.h"
 #include "instruments/instrument_table.h"
@@ -33,18 +39,11 @@
 #include "instruments/user_table.h"
 #include "ring/clock.h"
 #include "ring/self.h"
+#include "user/user_arm.h"
+#include "user/user_calls.h"
 #include "attach.h"
 #include "define.h"
 #include "instruments.h"
-
-#include "hits/calls_arm.h"
-#include "hits/entries.h"
-#include "hits/file_names.h"
-#include "hits/instructions.h"
-#include "hits/module_probes.h"
-#include "hits/points.h"
-#include "user/user_arm.h"
-#include "user/user_calls.h"
 
 /*
  * Ftrace has switched itself off, and goes on calling the probe of entries or return probes. Changes under the

@@ -25,14 +25,13 @@
 
 #include "drain/drain.h"
 #include "drain/recording.h"
+#include "hits/calls_arm.h"
 #include "ring/clock.h"
 #include "ring/rings.h"
 #include "ring/self.h"
 #include "ring/write.h"
 #include "attach.h"
 #include "power.h"
-
-#include "hits/calls_arm.h"
 
 #define PARK_LIMIT (20 * HZ) /* as long as the kernel tries to freeze tasks */
 

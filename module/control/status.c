@@ -23,6 +23,8 @@
 #include "drain/drain.h"
 #include "drain/page_index.h"
 #include "drain/recording.h"
+#include "hits/call_context.h"
+#include "hits/calls_arm.h"
 #include "instruments/histogram.h"
 #include "instruments/instrument_table.h"
 #include "ring/access.h"
@@ -31,9 +33,6 @@
 #include "ring/self.h"
 #include "attach.h"
 #include "status.h"
-
-#include "hits/call_context.h"
-#include "hits/calls_arm.h"
 
 static void add_ring(struct fkt_status *status, unsigned int cpu)
 {

@@ -21,7 +21,6 @@
 
 #include <fkt/ioctl.h>
 
-#include "events/process.h"
 #include "ring/access.h"
 #include "ring/clock.h"
 #include "ring/cpu_ring.h"
@@ -414,12 +413,6 @@ int fkt_drain_start(struct fkt_recording *rec, const struct file *owner, const s
 	d->task = task;
 	wake_up_process(task);
 	return 0;
-}
-
-/* Records the thread's name, because the recording's list of tasks is older than the thread. */
-void fkt_drain_introduce(struct fkt_recording *rec)
-{
-	fkt_process_introduce(rec->drain.task);
 }
 
 /*

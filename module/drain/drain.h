@@ -20,7 +20,6 @@ int fkt_drain_wait(struct fkt_recording *rec, u32 thread);
 void fkt_drain_join(struct fkt_recording *rec);
 bool fkt_drain_ended(const struct fkt_recording *rec);
 void fkt_drain_stop(struct fkt_recording *rec);
-void fkt_drain_introduce(struct fkt_recording *rec);
 void fkt_drain_release(struct fkt_recording *rec);
 const struct cred *fkt_drain_write_for_owner(const struct fkt_drain *d);
 void fkt_drain_write_for_self(const struct cred *old);

@@ -17,13 +17,12 @@
 #include <fkt/trigger_hit.h>
 
 #include "instruments/program_block.h"
+#include "instruments/programs.h"
 #include "ring/clock.h"
 #include "ring/filter.h"
 #include "ring/wake.h"
 #include "ring/write.h"
 #include "trigger.h"
-
-#include "instruments/programs.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_trigger_events);
 

@@ -34,6 +34,7 @@
 #include "drain/engine.h"
 #include "drain/reader.h"
 #include "drain/recording.h"
+#include "hits/call_context.h"
 #include "ring/access.h"
 #include "ring/clock.h"
 #include "ring/cpu_ring.h"
@@ -42,8 +43,6 @@
 #include "ring/write.h"
 #include "conditions.h"
 #include "run.h"
-
-#include "hits/call_context.h"
 
 #define LOOK_EVERY max(HZ / 20, 1) /* jiffies between two looks */
 #define ENTRY_BYTES 48 /* of a call in a page, with what belongs to it */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Checks that files of lib/ include only what lib/LAYERS allows and have no friends in later rooms,
-// that no tool includes another, that a tool's parts do not know its command line, that what is
-// installed needs no headers of other libraries, and that no file is too long to be read.
+// Checks that files of lib/ and of module/ include only what LAYERS there allows, that those of
+// lib/ have no friends in later rooms and those of module/ names of their own, that no tool
+// includes another, that a tool's parts do not know its command line, that what is installed needs
+// no headers of other libraries, and that no file is too long to be read.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -54,10 +55,13 @@ std::vector<std::string> includes_of(std::istream& file) {
   return found;
 }
 
-// Returns the rooms of lib/LAYERS, each with its place in the order.
-std::map<std::string, std::size_t> read_layers() {
-  std::map<std::string, std::size_t> order;
-  std::ifstream file(kSource / "lib/LAYERS");
+// The rooms of a folder, each with its place in the order.
+using Order = std::map<std::string, std::size_t>;
+
+// Returns the rooms that LAYERS of the folder names.
+Order read_layers(const char* folder = "lib") {
+  Order order;
+  std::ifstream file(kSource / folder / "LAYERS");
   for (std::string line; std::getline(file, line);) {
     std::string room;
     if (std::istringstream(line) >> room && room[0] != '#') order.emplace(room, order.size());
@@ -72,8 +76,7 @@ std::string folder_in(const std::string& path, const std::string& root) {
 }
 
 // Returns what is wrong with the includes of a file of lib/, a line each.
-std::string wrong_in_library(const std::string& path, std::istream& file,
-                             const std::map<std::string, std::size_t>& order) {
+std::string wrong_in_library(const std::string& path, std::istream& file, const Order& order) {
   const auto own = order.find(folder_in(path, "lib"));
   if (own == order.end()) return path + " is in no room of lib/LAYERS\n";
   std::string wrong;
@@ -98,8 +101,7 @@ void add_definitions(const std::string& path, std::istream& file, ClassFiles& de
 // Returns a line for each class that the file makes its friend although it is defined in a later
 // room, or nowhere in lib/.
 std::string wrong_friends(const std::string& path, std::istream& file,
-                          const ClassFiles& definitions,
-                          const std::map<std::string, std::size_t>& order) {
+                          const ClassFiles& definitions, const Order& order) {
   static const std::regex friends("^\\s*friend (?:class|struct) (\\w+)");
   const std::size_t own = order.at(folder_in(path, "lib"));
   std::string wrong;
@@ -200,6 +202,44 @@ Includes module_units() {
   return units;
 }
 
+// Returns the room that a unit of module/ is in: of rooms within each other, the inner one.
+Order::const_iterator room_of(const std::string& unit, const Order& order) {
+  fs::path folder = fs::path(unit).parent_path().lexically_relative("module");
+  while (!folder.empty() && !order.contains(folder.string())) folder = folder.parent_path();
+  return order.find(folder.string());
+}
+
+// Returns what is wrong with the includes among the rooms of module/, a line each.
+std::string wrong_in_module(const Includes& units, const Order& order) {
+  std::string wrong;
+  for (const auto& [path, included] : units) {
+    if (!path.starts_with("module/")) continue;
+    const auto own = room_of(path, order);
+    if (own == order.end()) wrong += path + " is in no room of module/LAYERS\n";
+    for (const std::string& other : included) {
+      if (own == order.end() || !other.starts_with("module/")) continue;
+      const auto room = room_of(other, order);
+      if (room == order.end() || room->second > own->second)
+        wrong += path + " includes " + other + "\n";
+    }
+  }
+  return wrong;
+}
+
+// Returns the names that several units have, a line each. What a processor has in place of a room's
+// file may have its name.
+std::string same_names(const Includes& units) {
+  static const std::regex processor("/arch/[a-z0-9]+/");
+  std::map<std::string, std::string> places;
+  std::string lines;
+  for (const auto& [path, included] : units) {
+    const std::string plain = std::regex_replace(path, processor, "/");
+    const auto place = places.emplace(fs::path(path).filename(), plain).first;
+    if (place->second != plain) lines += place->second + " and " + plain + "\n";
+  }
+  return lines;
+}
+
 // Returns the includes of the tools' units among each other.
 Includes tool_units() {
   Includes units;
@@ -240,6 +280,31 @@ TEST_CASE("no file of the kernel modules is in a circle of includes") {
   CHECK(includes > 300);
   CHECK(in_circles(units) == "");
   CHECK(in_circles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}, {"d", {}}}) == "a\nb\nc\n");
+}
+
+TEST_CASE("no file of the kernel modules includes one of a later room") {
+  const Order order = read_layers("module");
+  CHECK(order.size() > 10);
+  CHECK(wrong_in_module(module_units(), order) == "");
+  const Order rooms = {{"ring", 0}, {"arch/x86/calls", 1}, {"drain", 2}};
+  CHECK(wrong_in_module({{"module/ring/write", {"module/ring/clock", "include/fkt/ring"}},
+                         {"module/drain/drain", {"module/ring/write"}},
+                         {"module/arch/x86/calls/room", {"module/ring/write"}}},
+                        rooms) == "");
+  CHECK(wrong_in_module({{"module/ring/write", {"module/drain/drain"}},
+                         {"module/arch/x86/calls/room", {"module/arch/arch"}},
+                         {"module/stray", {}}},
+                        rooms) ==
+        "module/arch/x86/calls/room includes module/arch/arch\n"
+        "module/ring/write includes module/drain/drain\n"
+        "module/stray is in no room of module/LAYERS\n");
+}
+
+TEST_CASE("no two files of the kernel modules have one name") {
+  CHECK(same_names(module_units()) == "");
+  CHECK(
+      same_names({{"module/a/plan", {}}, {"module/b/plan", {}}, {"module/arch/x86/a/plan", {}}}) ==
+      "module/a/plan and module/b/plan\n");
 }
 
 TEST_CASE("no file of the tools is in a circle of includes") {
