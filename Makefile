@@ -226,7 +226,7 @@ lists_of_headers = module/records/core.c module/records/io.c
 with_assembly = tests/vm/modules/override.c
 
 # checkpatch reports long lines of patches only. Texts are not broken, so that they can be found.
-module_sources = $(wildcard $(foreach room,* arch/*/*,module/$(room)/*.[chS]))
+module_sources = $(wildcard $(foreach room,* arch/* arch/*/*,module/$(room)/*.[chS]))
 kernel_sources = $(module_sources) $(wildcard include/fkt/*.h tests/vm/modules/*.c)
 
 lint:  ## formatting and scripts; nothing is changed

@@ -76,7 +76,7 @@ def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     ours, bad = known(), []
-    probed = set(re.findall(r"\bDO\((\w+)\)", read("module/events/interrupts.c") + read("module/base/compat.h")))
+    probed = set(re.findall(r"\bDO\((\w+)\)", read("module/arch/x86/events/vectors.c") + read("module/arch/x86/x86_compat.h")))
     for kernel in sys.argv[1:]:
         names, traced = of_headers(kernel)
         for kind, table in names.items():

@@ -36,6 +36,7 @@ struct fkt_hook_table {
 extern const struct fkt_hook_table fkt_syscall_hooks;
 extern const struct fkt_hook_table fkt_trap_hooks;
 extern const struct fkt_hook_table fkt_interrupt_hooks;
+extern const struct fkt_hook_table fkt_vector_hooks;
 extern const struct fkt_hook_table fkt_process_hooks;
 extern const struct fkt_hook_table fkt_user_hooks;
 extern const struct fkt_hook_table fkt_warning_hooks;

@@ -7,12 +7,9 @@
 #define FKT_CALLS_CALL_H
 
 #include <linux/types.h>
-#include <asm/tsc.h>
 
+#include "arch/arch.h"
 #include "frames.h"
-
-/* Bytes of a function's nop, after which its body begins. */
-#define FKT_CALLS_NOP_BYTES 5
 
 /*
  * While the machine sleeps the TSC may stand still or begin anew. So a period ends before each sleep and after it, and
@@ -97,7 +94,7 @@ struct fkt_arguments_call {
  */
 static inline u64 fkt_call_began(const struct fkt_call *call, u64 ticks)
 {
-	const u64 now = rdtsc();
+	const u64 now = fkt_counter();
 	const u64 age = (now - call->entry) & ((1ULL << FKT_CALLS_PERIOD_BITS) - 1);
 
 	/* The second test: the clock stepped back since the return. */

@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/percpu.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "call.h"
 #include "call_plan.h"
@@ -63,7 +64,7 @@ bool fkt_plan_returns(unsigned long address)
  */
 static void share(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, struct ftrace_regs *regs)
 {
-	if (fkt_functions_direct(ip) || ftrace_get_regs(regs)->ip != ip + FKT_CALLS_NOP_BYTES) {
+	if (fkt_functions_direct(ip) || fkt_ip(ftrace_get_regs(regs)) != ip + FKT_CALLS_NOP_BYTES) {
 		this_cpu_inc(fkt_plan_taken);
 		return;
 	}

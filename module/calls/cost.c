@@ -8,9 +8,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
-#include <asm/tsc.h>
-#include <asm/tsc.h>
 
+#include "arch/arch.h"
 #include "call.h"
 #include "cost.h"
 #include "returns.h"
@@ -41,10 +40,10 @@ static void see(u64 unused, u64 ticks, u64 now)
 			u64 begin;                                                          \
 											    \
 			local_irq_save(flags);                                              \
-			begin = rdtsc_ordered();                                            \
+			begin = fkt_counter_ordered();                                            \
 			for (i = 0; i < CALLS; i++)                                         \
 				call();                                                     \
-			least = min(least, rdtsc_ordered() - begin);                        \
+			least = min(least, fkt_counter_ordered() - begin);                        \
 			local_irq_restore(flags);                                           \
 		}                                                                           \
 		least;                                                                      \
@@ -67,6 +66,6 @@ void fkt_cost_measure(void)
 
 void fkt_cost_get(struct fkt_calls_totals *totals)
 {
-	totals->inside_ns = div_u64(inside * USEC_PER_SEC, tsc_khz);
-	totals->total_ns = div_u64(total * USEC_PER_SEC, tsc_khz);
+	totals->inside_ns = div_u64(inside * USEC_PER_SEC, fkt_counter_khz());
+	totals->total_ns = div_u64(total * USEC_PER_SEC, fkt_counter_khz());
 }

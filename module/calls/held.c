@@ -20,6 +20,7 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "call.h"
 #include "held.h"
@@ -150,7 +151,7 @@ static void lose(struct fkt_held_call *at)
 {
 	/* One instruction each, so that an interrupt comes before or after it. */
 	if (at)
-		asm volatile("incq %0" : "+m"(chunk_of(at)->lost));
+		fkt_add_at_once(&chunk_of(at)->lost, 1);
 	else
 		this_cpu_inc(lost_early);
 }
@@ -231,7 +232,7 @@ static void forget_thread(void)
 
 	forget();
 	/* One instruction, as in lose(). */
-	asm volatile("addq %1, %0" : "+m"(chunk_of(this_cpu_read(fkt_held_at))->lost) : "r"(calls));
+	fkt_add_at_once(&chunk_of(this_cpu_read(fkt_held_at))->lost, calls);
 }
 
 /* A call returns; task: fkt_tasks_known(). If it is the outermost one, its task's list is emptied. */

@@ -11,8 +11,8 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
-#include <asm/tsc.h>
 
+#include "arch/arch.h"
 #include "call.h"
 #include "tasks.h"
 #include "trampoline.h"
@@ -63,7 +63,7 @@ static u64 *word_of(const struct task_struct *task)
  */
 bool fkt_tasks_switch(const struct task_struct *prev, const struct task_struct *next)
 {
-	const u64 now = rdtsc(), depth = this_cpu_read(fkt_calls_depth);
+	const u64 now = fkt_counter(), depth = this_cpu_read(fkt_calls_depth);
 	const bool is_known = depth >> FKT_CALLS_DEPTH_BITS == period;
 	u64 *word = word_of(prev);
 

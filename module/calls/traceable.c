@@ -10,12 +10,10 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include <asm/ibt.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "traceable.h"
-
-#define ENDBR_BYTES 4
 
 /* ---- functions of the kernel that are not exported ---- */
 
@@ -66,7 +64,7 @@ DEFINE_STATIC_CALL(fkt_calls_each_symbol, no_symbols);
 /* A kprobe at a function's begin may be placed behind the ENDBR there. */
 static void *begin_of(kprobe_opcode_t *probed)
 {
-	void *begin = (void *)probed - ENDBR_BYTES;
+	void *begin = (void *)probed - FKT_ENDBR_BYTES;
 
 	return fkt_is_endbr(*(u32 *)begin) ? begin : probed;
 }
@@ -196,7 +194,7 @@ static unsigned long nop_of(unsigned long function)
 	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
 		return 0;
 	if (fkt_is_endbr(first))
-		nop += ENDBR_BYTES;
+		nop += FKT_ENDBR_BYTES;
 	/* ftrace accepts any address within a nop; only its first byte identifies the function. */
 	return static_call(fkt_calls_location)(nop) == nop ? nop : 0;
 }

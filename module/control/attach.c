@@ -24,6 +24,7 @@ static const struct fkt_hook_table *const tables[] = {
 	&fkt_user_hooks,
 	&fkt_warning_hooks,
 	&fkt_interrupt_hooks,
+	&fkt_vector_hooks,
 	&fkt_trap_hooks,
 	&fkt_syscall_hooks,
 	&fkt_trigger_hooks,

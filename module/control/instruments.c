@@ -22,6 +22,7 @@
 
 #include <fkt/ioctl.h>
 
+#include "arch/arch.h"
 #include "drain/recording.h"
 #include "hits/calls_arm.h"
 #include "hits/entries.h"
@@ -186,7 +187,7 @@ static void put_into_force(struct fkt_recording *rec, struct fkt_instrument_tabl
 	if (before)
 		fkt_instrument_table_take_results(table, before);
 	if (table->calls)
-		table->calls->since = rdtsc();
+		table->calls->since = fkt_counter();
 	fkt_self_leave_out(fkt_instrument_table_leaves_out(table));
 	/* Release: a probe that finds the table finds all that it refers to. */
 	rcu_assign_pointer(fkt_instruments_now, table);

@@ -180,7 +180,7 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 
 static int probe_free_pid(struct kprobe *kp, struct pt_regs *regs)
 {
-	const struct pid *pid = (const struct pid *)regs->di;
+	const struct pid *pid = (const struct pid *)fkt_first_argument(regs);
 	pid_t nr = pid->numbers[0].nr;
 
 	/*

@@ -10,6 +10,7 @@
 #include <fkt/events.h>
 #include <fkt/program.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "calls/calls.h"
 #include "drain/recording.h"
@@ -42,7 +43,7 @@ static noinline void write_with_context(u32 number, u64 begin, const struct fkt_
 
 static void write_child(u32 number, u64 begin, u64 ticks)
 {
-	if (likely(!((rdtsc() - begin) >> SHORT_AGE_BITS))) {
+	if (likely(!((fkt_counter() - begin) >> SHORT_AGE_BITS))) {
 		fkt_call_write(number, begin, ticks);
 	} else {
 		const u64 words[] = { ticks, begin + fkt_clock_offset() };

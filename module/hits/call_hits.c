@@ -13,6 +13,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/program_run.h>
 
+#include "arch/arch.h"
 #include "calls/calls.h"
 #include "instruments/call_quick.h"
 #include "instruments/call_table.h"
@@ -544,8 +545,8 @@ static bool is_any_on(const struct fkt_call_slot *slot, const struct fkt_call_as
 /* A function is entered. body: as in struct fkt_call. Returns whether its return is of interest. */
 bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, struct fkt_probed_call *probed)
 {
-	const u64 arguments[] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8, regs->r9 };
-	const struct asked call = { arguments, regs->sp };
+	const u64 arguments[] = FKT_ARGUMENTS(regs);
+	const struct asked call = { arguments, fkt_sp(regs) };
 	const struct fkt_call_table *table = functions();
 	const struct fkt_call_slot *slot = table ? fkt_call_find(table, body) : NULL;
 	const struct fkt_call_programs *programs = slot ? ask_of(table, slot)->programs : NULL;
@@ -556,17 +557,20 @@ bool fkt_record_calls_entered(unsigned long body, const struct pt_regs *regs, st
 	if (probed->keeps && !keeps(slot, programs, &call, probed->kept, ARRAY_SIZE(probed->kept)))
 		return false;
 	probed->offset = fkt_clock_offset();
-	probed->begin = rdtsc();
+	probed->begin = fkt_counter();
 	return true;
 }
 
 /* The function returns. probed: as fkt_record_calls_entered() has filled it when it returned true. */
 void fkt_record_calls_returned(unsigned long body, const struct pt_regs *regs, const struct fkt_probed_call *probed)
 {
-	const struct fkt_call words = { .result = regs->ax, .result_high = regs->dx, .entry = probed->begin };
+	const struct fkt_call words = {
+		.result = fkt_result(regs), .result_high = fkt_result_high(regs), .entry = probed->begin,
+	};
 	const struct fkt_call_table *table = functions();
 	struct returned call = {
-		.table = table, .call = &words, .body = body, .begin = probed->begin, .ticks = rdtsc() - probed->begin,
+		.table = table, .call = &words, .body = body,
+		.begin = probed->begin, .ticks = fkt_counter() - probed->begin,
 		.frames = regs + 1, .stack = (unsigned long)(regs + 1),
 	};
 

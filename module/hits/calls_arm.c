@@ -12,6 +12,7 @@
 
 #include <fkt/ioctl.h>
 
+#include "arch/arch.h"
 #include "calls/calls.h"
 #include "calls/held.h"
 #include "calls/traceable.h"
@@ -173,7 +174,7 @@ static void begin(void)
 	fkt_call_probes.mark = get_random_u64() & ~FKT_CALL_PROBES_CUT;
 	strangers_before = sum_of(&fkt_call_strangers);
 	too_short_before = sum_of(&fkt_call_too_short);
-	fkt_call_probes.since = rdtsc();
+	fkt_call_probes.since = fkt_counter();
 	calls.is_on = true;
 }
 

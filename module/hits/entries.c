@@ -12,6 +12,7 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "calls/calls.h"
 #include "calls/ftrace_entries.h"
@@ -74,7 +75,7 @@ static noinline void record_asked(const struct fkt_call_slot *slot, const struct
 		const struct fkt_stack_place place = { .frames = fkt_ftrace_regs(regs) + 1 };
 
 		fkt_ftrace_arguments(regs, scratch->hit);
-		fate = run(slot, program, &place, fkt_ftrace_regs(regs)->sp, scratch);
+		fate = run(slot, program, &place, fkt_sp(fkt_ftrace_regs(regs)), scratch);
 	}
 	fkt_scratch_put();
 	fkt_count_hit(slot->instrument, fate);

@@ -10,6 +10,7 @@
 
 #include <fkt/events.h>
 
+#include "arch/arch.h"
 #include "instruments/call_quick.h"
 #include "instruments/instrument_slot.h"
 #include "ring/write.h"
@@ -57,7 +58,7 @@ static __always_inline bool fkt_hit_quickly(const struct fkt_call_quick *quick, 
 		this_cpu_inc(slot->hits->of[FKT_FATE_KEPT]);
 		return true;
 	}
-	now = rdtsc();
+	now = fkt_counter();
 	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, bytes, 0, now, &h, &next)))
 		return false;
 	*fkt_ring_tried(h, next, bytes) = slot->head | (now & FKT_TIME_MASK);

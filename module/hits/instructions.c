@@ -14,6 +14,7 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "arch/arch.h"
 #include "instruments/call_table.h"
 #include "instruments/instruments_now.h"
 #include "instruments/programs.h"
@@ -23,7 +24,6 @@
 #include "calls_arm.h"
 #include "hits_quick.h"
 #include "instructions.h"
-#include "registers.h"
 
 /* A kprobe that is registered. It stays when the next table has the instruction, too. */
 struct probe {

@@ -18,6 +18,7 @@
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "instruments/instruments_now.h"
 #include "instruments/point_table.h"
@@ -109,7 +110,7 @@ static __always_inline bool hit_quickly(const struct fkt_point_slot *slot, const
 	if (!values || static_branch_unlikely(&fkt_key_special) || static_branch_unlikely(&fkt_key_trigger_events) ||
 	    !fkt_layer_number_on(slot->instrument->layer))
 		return false;
-	now = rdtsc();
+	now = fkt_counter();
 	if (unlikely(!fkt_ring_try_reserve(FKT_RING_OF_CPU, current->pid, READ_ONCE(values->bytes), 0, now, &h, &next)))
 		return false;
 	at = fkt_ring_tried(h, next, 0);

@@ -16,12 +16,12 @@
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
 #include <asm/ptrace.h>
-#include <asm/segment.h>
 #include <asm/unwind.h>
 
 #include <fkt/events.h>
 #include <fkt/point_hit.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "ring/write.h"
 #include "level.h"
@@ -51,7 +51,7 @@ static u32 take_kernel(const struct fkt_stack_place *place, u64 *frames)
 		frames[n++] = place->first;
 	unwind_start(&state, current, place->regs, (unsigned long *)place->frames);
 	/* The first frame may be the place itself, with the address that its probe left in the registers. */
-	if (place->regs && !unwind_done(&state) && unwind_get_return_address(&state) == place->regs->ip)
+	if (place->regs && !unwind_done(&state) && unwind_get_return_address(&state) == fkt_ip(place->regs))
 		unwind_next_frame(&state);
 	for (; !unwind_done(&state); unwind_next_frame(&state)) {
 		const unsigned long address = unwind_get_return_address(&state);
@@ -67,9 +67,6 @@ static u32 take_kernel(const struct fkt_stack_place *place, u64 *frames)
 
 /* ---- the stack of a program ---- */
 
-#define LEAST_ADDRESS 0x10000 /* nothing is mapped below it (vm.mmap_min_addr) */
-#define CALL_BYTES 7 /* the longest call instruction */
-
 struct user_walk {
 	u64 *frames;
 	u32 n;
@@ -81,32 +78,6 @@ static bool read_word(const struct user_walk *walk, u64 address, u64 *word)
 {
 	*word = 0;
 	return !copy_from_user_nofault(word, (const void __user *)address, walk->is_32 ? sizeof(u32) : sizeof(u64));
-}
-
-/*
- * Whether a function may return there: behind a call, or to the code by which a signal's handler returns. Registers and
- * words of programs without frame pointers hold anything. What cannot be read here and now may be code.
- */
-static bool is_return_address(u64 address)
-{
-	/* mov $__NR_rt_sigreturn, %rax */
-	static const u8 sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00 };
-	u8 code[CALL_BYTES];
-	unsigned int i;
-
-	if (address < LEAST_ADDRESS || address >= TASK_SIZE_MAX)
-		return false;
-	if (copy_from_user_nofault(code, (const void __user *)(address - CALL_BYTES), sizeof(code)))
-		return true;
-	if (code[CALL_BYTES - 5] == 0xe8)
-		return true;
-	/* By a register or memory: ff /2, with up to five bytes of an address behind it. */
-	for (i = 0; i + 1 < CALL_BYTES; i++) {
-		if (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2)
-			return true;
-	}
-	return !copy_from_user_nofault(code, (const void __user *)address, sizeof(code)) &&
-	       !memcmp(code, sigreturn, sizeof(code));
 }
 
 /*
@@ -130,7 +101,7 @@ static bool add_caller(struct user_walk *walk, u64 slot, u64 found)
 {
 	const u64 caller = walk->knows_returns ? real_return_address(slot, found) : found;
 
-	if (!is_return_address(caller))
+	if (!fkt_is_return_address(caller))
 		return false;
 	if (walk->n < FKT_STACK_FRAMES)
 		walk->frames[walk->n] = caller;
@@ -141,23 +112,23 @@ static bool add_caller(struct user_walk *walk, u64 slot, u64 found)
 static u32 take_user(const struct fkt_stack_place *place, u64 *frames)
 {
 	const struct pt_regs *regs = place->user ? place->user : task_pt_regs(current);
-	struct user_walk walk = { .frames = frames, .is_32 = regs->cs == __USER32_CS };
+	struct user_walk walk = { .frames = frames, .is_32 = fkt_is_32_bit(regs) };
 	const unsigned int word = walk.is_32 ? sizeof(u32) : sizeof(u64);
 	/* A function that has returned: these are its caller's registers. */
-	const bool has_returned = place->user && place->first != regs->ip;
-	u64 at = regs->bp, next, caller;
+	const bool has_returned = place->user && place->first != fkt_ip(regs);
+	u64 at = fkt_fp(regs), next, caller;
 
 	if (fkt_level() != FKT_LEVEL_TASK || current->flags & PF_KTHREAD || !current->mm ||
 	    !user_mode((struct pt_regs *)regs))
 		return 0;
-	frames[walk.n++] = place->user ? place->first : regs->ip;
+	frames[walk.n++] = place->user ? place->first : fkt_ip(regs);
 	walk.knows_returns = place->user && (!has_returned || FKT_RETURNS_ARE_LISTED);
 	if (has_returned)
-		frames[walk.n++] = regs->ip;
-	else if (place->entered && read_word(&walk, regs->sp, &caller))
-		add_caller(&walk, regs->sp, caller);
+		frames[walk.n++] = fkt_ip(regs);
+	else if (place->entered && read_word(&walk, fkt_sp(regs), &caller))
+		add_caller(&walk, fkt_sp(regs), caller);
 	/* Frames are above the stack pointer, each one above that before it, so the walk ends. */
-	while (at >= regs->sp && !(at & (word - 1)) && read_word(&walk, at, &next) &&
+	while (at >= fkt_sp(regs) && !(at & (word - 1)) && read_word(&walk, at, &next) &&
 	       read_word(&walk, at + word, &caller) && add_caller(&walk, at + word, caller) && next > at)
 		at = next;
 	return walk.n;

@@ -6,13 +6,13 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <asm/ibt.h>
 
 #include <fkt/call_hit.h>
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 #include <fkt/program_verify.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "calls/call.h"
 #include "call_quick.h"
@@ -20,8 +20,6 @@
 #include "given.h"
 #include "instrument_slot.h"
 #include "program_block.h"
-
-#define ENDBR_BYTES 4
 
 static_assert(FKT_CALL_KEPT < FKT_CALLS_MANY_WORDS);
 /* A layer's number has a place between a function's number and the flags. */
@@ -37,7 +35,7 @@ unsigned long fkt_call_body(unsigned long function)
 
 	if (copy_from_kernel_nofault(&first, (void *)function, sizeof(first)))
 		first = 0;
-	return function + (fkt_is_endbr(first) ? ENDBR_BYTES : 0) + FKT_CALLS_NOP_BYTES;
+	return function + (fkt_is_endbr(first) ? FKT_ENDBR_BYTES : 0) + FKT_CALLS_NOP_BYTES;
 }
 
 /* ---- programs ---- */

@@ -8,6 +8,8 @@
 
 #include <fkt/events.h>
 
+#include "arch/arch.h"
+
 struct fkt_call_quick;
 struct fkt_instrument_table;
 
@@ -38,16 +40,8 @@ DECLARE_STATIC_KEY_FALSE(fkt_key_special);
  */
 static __always_inline bool fkt_layer_on(enum fkt_layer layer)
 {
-	bool on;
-
-	/*
-	 * One instruction: tests a constant layer's bit in its byte of the mask; concurrent stores to
-	 * the mask are harmless.
-	 */
-	asm volatile("testb %[bit], %[mask]"
-		     : "=@ccnz"(on)
-		     : [mask] "m"(((const u8 *)&fkt_mask)[layer / 8]), [bit] "i"(1 << layer % 8));
-	return on;
+	/* Concurrent stores to the mask are harmless. */
+	return fkt_test_at_once(&fkt_mask, layer);
 }
 
 /* As above, for a layer that is not a constant. */

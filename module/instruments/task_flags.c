@@ -14,6 +14,7 @@
 #include <fkt/ioctl.h>
 #include <fkt/program.h>
 
+#include "arch/arch.h"
 #include "task_flags.h"
 
 struct fkt_task_flags fkt_task_flags;
@@ -62,9 +63,9 @@ bool fkt_task_flag_set(u32 flag, bool is_set)
 	if (!byte || !in_task())
 		return false;
 	if (is_set)
-		asm volatile("orb %[bit], %[byte]" : [byte] "+m"(*byte) : [bit] "q"(bit));
+		fkt_set_at_once(byte, bit);
 	else
-		asm volatile("andb %[bit], %[byte]" : [byte] "+m"(*byte) : [bit] "q"((u8)~bit));
+		fkt_clear_at_once(byte, bit);
 	return true;
 }
 

@@ -7,13 +7,12 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/timekeeping.h>
-#include <asm/cpufeature.h>
-#include <asm/tsc.h>
 
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 #include <fkt/sleep.h>
 
+#include "arch/arch.h"
 #include "clock.h"
 
 #define READINGS 5 /* readings of all clocks; the quickest is used */
@@ -50,14 +49,14 @@ static struct fkt_clock_state {
 
 static u64 source_khz(enum fkt_clock_source source)
 {
-	return source == FKT_CLOCK_MONO ? NSEC_PER_MSEC : tsc_khz;
+	return source == FKT_CLOCK_MONO ? NSEC_PER_MSEC : fkt_counter_khz();
 }
 
 /* Reads the clock if it is not the bare counter. Any context. */
 u64 fkt_clock_other(void)
 {
 	/* Lockless: neither `source` nor `offset` changes while a probe writes. */
-	u64 counter = clock.source == FKT_CLOCK_MONO ? ktime_get_mono_fast_ns() : rdtsc();
+	u64 counter = clock.source == FKT_CLOCK_MONO ? ktime_get_mono_fast_ns() : fkt_counter();
 
 	return counter + READ_ONCE(clock.offset);
 }
@@ -101,12 +100,12 @@ u64 fkt_clock_khz(void)
 /* Reads all clocks once; returns how many ticks of the counter it took. Caller must disable interrupts. */
 static u64 read_once(struct fkt_clocks *clocks)
 {
-	u64 before = rdtsc_ordered(), after;
+	u64 before = fkt_counter_ordered(), after;
 
 	clocks->mono_ns = ktime_get_mono_fast_ns();
 	clocks->mono_raw_ns = ktime_get_raw_fast_ns();
 	clocks->real_ns = ktime_get_real_fast_ns();
-	after = rdtsc_ordered();
+	after = fkt_counter_ordered();
 	clocks->tsc = before + (after - before) / 2;
 	return after - before;
 }
@@ -138,7 +137,7 @@ static void read_best(struct fkt_clocks *clocks)
  */
 bool fkt_clock_read_now(struct fkt_clocks *clocks)
 {
-	const u64 longest = (u64)tsc_khz * LONGEST_READING_US / USEC_PER_MSEC;
+	const u64 longest = (u64)fkt_counter_khz() * LONGEST_READING_US / USEC_PER_MSEC;
 	int i;
 
 	for (i = 0; i < READINGS; i++) {
@@ -168,9 +167,8 @@ int fkt_clock_read(struct fkt_clocks *clocks, bool recording)
 		clocks->mono_raw_ns += READ_ONCE(clock.uncounted_ns);
 	}
 	clocks->khz = source_khz(source);
-	clocks->tsc_usable = boot_cpu_has(X86_FEATURE_TSC) && !check_tsc_unstable();
-	clocks->tsc_flags = (boot_cpu_has(X86_FEATURE_CONSTANT_TSC) ? 1 : 0) |
-			    (boot_cpu_has(X86_FEATURE_NONSTOP_TSC) ? 2 : 0);
+	clocks->tsc_usable = fkt_counter_is_usable();
+	clocks->tsc_flags = fkt_counter_flags();
 	return 0;
 }
 EXPORT_SYMBOL_GPL(fkt_clock_read);

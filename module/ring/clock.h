@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recording's clock: the time stamp counter, or CLOCK_MONOTONIC if the counter cannot be trusted.
+ * The recording's clock: the processor's counter, or CLOCK_MONOTONIC if the counter cannot be trusted.
  * Both can be read in any context. After a sleep that it did not count, the clock is the counter plus
  * the missing time.
  */
@@ -9,10 +9,11 @@
 
 #include <linux/jump_label.h>
 #include <linux/types.h>
-#include <asm/tsc.h>
 
 #include <fkt/ioctl.h>
 #include <fkt/ticks.h>
+
+#include "arch/arch.h"
 
 /* The clock is not the bare counter. */
 DECLARE_STATIC_KEY_FALSE(fkt_key_clock);
@@ -32,7 +33,7 @@ static __always_inline u64 fkt_clock(void)
 {
 	if (static_branch_unlikely(&fkt_key_clock))
 		return fkt_clock_other();
-	return rdtsc();
+	return fkt_counter();
 }
 
 /* Returns the difference between clock and counter (ticks). Precondition: its source is FKT_CLOCK_TSC. */

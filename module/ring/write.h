@@ -10,6 +10,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
+#include "arch/arch.h"
 #include "instruments/mask.h"
 #include "instruments/trigger_event.h"
 #include "clock.h"
@@ -21,7 +22,7 @@ void fkt_wake(struct fkt_ring *ring, u32 run);
 void fkt_gap(struct fkt_ring *ring);
 
 #define fkt_ring_clock() fkt_clock()
-#define fkt_ring_fast_clock() rdtsc() /* fkt_emit() handles the other clock */
+#define fkt_ring_fast_clock() fkt_counter() /* fkt_emit() handles the other clock */
 #define fkt_ring_wake(ring, run) fkt_wake(ring, run)
 #define fkt_ring_gap(ring) fkt_gap(ring)
 #define fkt_ring_remembered(pid) (unlikely(fkt_is_own(current)) ? FKT_PID_APART : (u32)(pid))

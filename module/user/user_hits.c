@@ -18,7 +18,7 @@
 #include "hits/actions.h"
 #include "hits/call_context.h"
 #include "hits/calls_write.h"
-#include "hits/registers.h"
+#include "arch/arch.h"
 #include "instruments/programs.h"
 #include "ring/clock.h"
 #include "ring/write.h"
@@ -81,7 +81,7 @@ static const struct fkt_user_slot *slot_of(const struct fkt_user_probe *probe)
 static enum fkt_fate write_point(const struct hit *hit, const struct fkt_emitted *emitted, u64 *words)
 {
 	const struct fkt_stack_place place = {
-		.first = hit->regs->ip, .user = hit->regs, .entered = hit->slot->how == FKT_USER_REACHED,
+		.first = fkt_ip(hit->regs), .user = hit->regs, .entered = hit->slot->how == FKT_USER_REACHED,
 	};
 	const struct fkt_instrument_slot *instrument = hit->slot->instrument;
 	const u32 number = hit->slot->number;
@@ -103,7 +103,7 @@ static enum fkt_fate run_point(const struct hit *hit, struct fkt_scratch *scratc
 	struct fkt_emitted emitted = { .words = scratch->words };
 	enum fkt_run says;
 
-	fkt_get_registers(hit->regs, hit->regs->ip, scratch->hit);
+	fkt_get_registers(hit->regs, fkt_ip(hit->regs), scratch->hit);
 	says = fkt_run_program(hit->slot->entry, scratch->hit, STACK, scratch, &emitted, read_memory);
 	if (says != FKT_RUN_KEEP)
 		return fkt_fate_by(says);
@@ -179,7 +179,7 @@ static enum fkt_fate keep(const struct hit *hit, struct fkt_user_stack *stack, s
 		return FKT_FATE_KEPT;
 	scratch = fkt_scratch_get();
 	if (likely(scratch)) {
-		fkt_get_registers(hit->regs, hit->regs->ip, scratch->hit);
+		fkt_get_registers(hit->regs, fkt_ip(hit->regs), scratch->hit);
 		fate = fkt_fate_by(fkt_run_program(hit->slot->entry, scratch->hit, STACK, scratch, &emitted,
 						   read_memory));
 	}
@@ -192,7 +192,7 @@ static enum fkt_fate keep(const struct hit *hit, struct fkt_user_stack *stack, s
 static bool begin_call(const struct fkt_user_probe *probe, const struct hit *hit, struct fkt_user_stack *stack,
 		       bool is_last)
 {
-	const unsigned long sp = hit->regs->sp;
+	const unsigned long sp = fkt_sp(hit->regs);
 	struct fkt_user_call *call = fkt_user_calls_push(stack, probe->id, sp, hit->slot->entry->words);
 	enum fkt_fate fate;
 
@@ -225,12 +225,12 @@ static bool is_too_deep(void)
 static bool enter(const struct called *called, bool is_last)
 {
 	const struct hit hit = { .slot = slot_of(called->probe), .regs = called->regs };
-	struct fkt_user_stack *stack = fkt_user_calls_enter(called->regs->sp);
+	struct fkt_user_stack *stack = fkt_user_calls_enter(fkt_sp(called->regs));
 
 	if (likely(hit.slot && stack && !is_too_deep()))
 		return begin_call(called->probe, &hit, stack, is_last);
 	if (stack)
-		fkt_user_calls_unseen(stack, called->probe->id, called->regs->sp);
+		fkt_user_calls_unseen(stack, called->probe->id, fkt_sp(called->regs));
 	if (hit.slot && is_too_deep())
 		fkt_count_hit(hit.slot->instrument, FKT_FATE_MISSED + FKT_MISSED_PROBE);
 	return true;
@@ -289,8 +289,8 @@ static enum fkt_fate run_return(const struct returned *call, struct fkt_scratch 
 	const struct fkt_user_slot *slot = call->hit.slot;
 	enum fkt_run says;
 
-	scratch->hit[FKT_CALL_RESULT] = call->hit.regs->ax;
-	scratch->hit[FKT_CALL_RESULT_HIGH] = call->hit.regs->dx;
+	scratch->hit[FKT_CALL_RESULT] = fkt_result(call->hit.regs);
+	scratch->hit[FKT_CALL_RESULT_HIGH] = fkt_result_high(call->hit.regs);
 	scratch->hit[FKT_CALL_DURATION] = call->ticks;
 	if (slot->entry->words)
 		memcpy(scratch->hit + FKT_CALL_FIRST_KEPT, call->kept, slot->entry->words * sizeof(u64));
@@ -353,7 +353,7 @@ static bool end_call(struct returned *call, struct fkt_user_stack *stack, struct
 static bool leave(const struct called *called, bool is_last)
 {
 	/* The return has taken the address from the stack. */
-	const unsigned long sp = called->regs->sp - sizeof(u64);
+	const unsigned long sp = fkt_sp(called->regs) - sizeof(u64);
 	struct returned call = {
 		.hit = { .slot = slot_of(called->probe), .regs = called->regs }, .function = called->function,
 	};

@@ -33,7 +33,7 @@
 #include <asm/percpu.h>
 #include <asm/unwind_hints.h>
 
-#include "base/compat.h"
+#include "arch/x86/x86_compat.h"
 #include "calls/frames.h"
 
 /* objtool makes a static call of a call only if the key is among this file's symbols (calls.c defines it). */

@@ -17,6 +17,7 @@
 #include <fkt/events.h>
 #include <fkt/ioctl.h>
 
+#include "arch/arch.h"
 #include "base/compat.h"
 #include "base/hook.h"
 #include "ring/write.h"
