@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "lib/analyse/burst_applier.h"
-#include "lib/base/merge_heap.h"
+#include "lib/analyse/burst_order.h"
 #include "lib/format/clocks.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/event_merge.h"
@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 constexpr unsigned kMostThreads = 8;  // the thread that merges is one of them
 
-// The stream of one CPU: events, and bursts (lib/analyse/burst.h) where its page has a digest.
+// The stream of one CPU, as BurstOrder takes it: events, and bursts (lib/analyse/burst.h) where its
+// page has a digest.
 class BurstStream {
  public:
   // checkpoint: the state at which the scan begins; nullptr: it begins at the recording's start.
@@ -48,8 +49,10 @@ class BurstStream {
     return counted_;
   }
   std::uint32_t cpu() const { return cpu_; }
-  // The time by which the merge orders streams: of the event, or of the burst's last event.
-  std::uint64_t clock() const { return burst_ != nullptr ? burst_->to : event().clock; }
+  bool in_burst() const { return burst_ != nullptr; }
+  std::uint32_t pid() const { return burst_->pid; }
+  std::uint64_t from() const { return burst_->from; }
+  std::uint64_t due() const { return burst_ != nullptr ? burst_->to : event().clock; }
   std::span<const ChildRecord> loose() const {
     return digest_->loose.part(0, digest_->loose.size());
   }
@@ -79,10 +82,10 @@ class BurstStream {
     return stream_.advance() || leave_page();
   }
   // Moves on to the first event of burst(), which is to be applied event by event.
-  bool take_apart() {
+  void take_apart() {
     catch_up();
     next_burst_++;
-    return stream_.advance() || leave_page();
+    stream_.advance();  // its result is not needed: a burst has events
   }
 
  private:
@@ -180,9 +183,8 @@ class Scanner::Events {
   Progress progress_;
 };
 
-// Merges the CPUs by time. A burst concerns only its own thread, so it is taken as a whole when its
-// last event is due. When an event of another CPU that concerns that thread is due earlier, the
-// burst is applied event by event.
+// Merges the CPUs by time (lib/analyse/burst_order.h). A burst that is not taken apart is applied
+// as a whole, if it fits the open spans.
 class Scanner::Merge {
  public:
   Merge(RecordingData& data, Analysis& analysis, ScanOptions options)
@@ -194,21 +196,18 @@ class Scanner::Merge {
         progress_(options_.progress),
         types_(analysis.types().kinds()),
         pool_(data, types_, wanted(), analysis.profile().keeps_histograms(),
-              options_.activity != nullptr, options_.threads) {
+              options_.activity != nullptr, options_.threads),
+        order_(options_.activity != nullptr) {
     data_.integrity.events = 0;
     open_streams();
   }
 
   void run(std::uint64_t until) {
-    while (!heap_.empty() && !progress_.stopped() && heap_.front().clock < until) step();
+    while (!order_.empty() && !progress_.stopped() && order_.due() < until) step();
   }
   void finish() { pool_.add_to(applier_.profile()); }
 
  private:
-  static MergeSource<BurstStream> waiting(BurstStream& stream) {
-    return {stream.clock(), stream.cpu(), &stream};
-  }
-
   std::uint64_t end_of_slice() const {
     const std::uint64_t to = end_of_scan(analysis_, options_);
     return checkpoint() != nullptr ? std::min(to, checkpoint()->to) : to;
@@ -237,38 +236,35 @@ class Scanner::Merge {
   }
 
   void open_streams() {
-    streams_.reserve(data_.by_cpu.size());  // heap_ points into it: no reallocation from here on
+    streams_.reserve(data_.by_cpu.size());  // order_ points into it: no reallocation from here on
     types_.update(analysis_.types());
     for (const auto& [cpu, pages] : data_.by_cpu) {
       BurstStream& stream = streams_.emplace_back(data_, pool_, cpu, pages, checkpoint(), to_);
-      if (stream.start()) heap_.push_back(waiting(stream));
+      if (stream.start()) order_.add(stream);
     }
-    make_least_heap(heap_);
+    order_.begin();
   }
 
   void step() {
-    BurstStream& stream = *heap_.front().source;
+    BurstStream& stream = order_.front();
     if (const Burst* burst = stream.burst()) {
-      if (burst->leave != 0 && disturbed(*burst, stream)) {
-        take_apart(stream);
-        return rebuild();
-      }
+      if (burst->leave != 0) order_.disturb(burst->next);
       const bool follows = options_.bursts != nullptr && options_.bursts->follows(task_of(stream));
-      if (follows && !is_known_by_sums(stream)) {
-        take_apart(stream);
-        return rebuild();
+      if (follows && !is_known_by_sums(stream)) order_.take_apart(stream);
+      if (order_.reorder()) return;
+      order_.disown();
+      if (!applier_.apply(*burst, stream.cpu(), stream.loose())) {
+        stream.take_apart();
+        return order_.go_on(true);
       }
-      disown(*burst);
-      const bool taken = applier_.apply(*burst, stream.cpu(), stream.loose());
-      if (taken) {
-        count(burst->events);
-        if (options_.activity != nullptr) tell(*burst, stream.cpu());
-        if (follows) charge_calls(stream);
-      }
-      return go_on(stream, taken ? stream.next() : stream.take_apart());
+      count(burst->events);
+      if (options_.activity != nullptr) tell(*burst, stream.cpu());
+      if (follows) charge_calls(stream);
+      return order_.go_on(stream.next());
     }
     const Event& event = stream.event();
-    if (disturbs(event) && take_apart_others(stream)) return;
+    order_.disturb(event);
+    if (order_.reorder()) return;
     const bool counted =
         stream.counted([this](std::uint32_t cpu, const CpuStream::CurrentPage& page) {
           return digestible(cpu, page.first_clock, page.end_clock).value_or(false);
@@ -277,7 +273,7 @@ class Scanner::Merge {
     if (options_.activity != nullptr) options_.activity->add(event, running);
     types_.update(analysis_.types());
     count(event.counts());
-    go_on(stream, stream.next());
+    order_.go_on(stream.next());
   }
 
   TaskIndex task_of(const BurstStream& stream) const {
@@ -334,76 +330,6 @@ class Scanner::Merge {
     progress_.count(events);
   }
 
-  // Reorders the heap after the front stream has moved on; `more` is false at the stream's end.
-  void go_on(BurstStream& stream, bool more) {
-    if (!more) return pop_front(heap_);
-    if (stream.burst() != nullptr && !own(stream)) return rebuild();
-    replace_front(heap_, waiting(stream));
-  }
-
-  // Makes the stream the owner of its burst's thread. When another stream owns it already, the
-  // thread seems to run on two CPUs at once: applies both bursts event by event and returns false.
-  bool own(BurstStream& stream) {
-    const std::uint32_t pid = stream.burst()->pid;
-    if (pid == 0) return true;
-    if (pid >= owners_.size()) owners_.resize(pid + 1);
-    if (owners_[pid] == nullptr) {
-      owners_[pid] = &stream;
-      return true;
-    }
-    take_apart(*owners_[pid]);
-    take_apart(stream);
-    return false;
-  }
-  void disown(const Burst& burst) {
-    if (burst.pid != 0) owners_[burst.pid] = nullptr;
-  }
-  void take_apart(BurstStream& stream) {
-    if (stream.burst() != nullptr && owner(stream.burst()->pid) == &stream) disown(*stream.burst());
-    stream.take_apart();  // its result is not needed: a burst has events
-  }
-  BurstStream* owner(std::uint64_t pid) const {
-    return pid < owners_.size() ? owners_[pid] : nullptr;
-  }
-  // Reorders the heap after streams other than the front one have changed.
-  void rebuild() {
-    for (MergeSource<BurstStream>& entry : heap_) entry = waiting(*entry.source);
-    make_least_heap(heap_);
-  }
-
-  // Returns whether the event may concern a thread that owns a burst on another CPU.
-  bool disturbs(const Event& event) const {
-    if (event.pid != 0 && owner(event.pid) != nullptr) return true;
-    if (event.is_gap() || event.id == FKT_E_MASK) return true;
-    // TaskActivity looks up the call in which the woken task sleeps, so all events before must have
-    // been applied.
-    const bool looks_up = options_.activity != nullptr && is_wake_up(event.id);
-    if (!describes_task(event.id) && !is_switch(event.id) && !looks_up) return false;
-    if (owner(event.arg & FKT_PID_MASK) != nullptr) return true;
-    if (event.words.empty()) return false;
-    return owner(event.words[0] & FKT_PID_MASK) != nullptr ||
-           owner(event.words[0] >> 32 & FKT_PID_MASK) != nullptr;
-  }
-  // Returns whether the thread that the burst switches to has a burst on another stream that began
-  // before this one ends.
-  bool disturbed(const Burst& burst, const BurstStream& stream) const {
-    const BurstStream* other = owner(burst.next);
-    return other != nullptr && other != &stream && other->burst()->from <= burst.to;
-  }
-  // Applies the bursts of other streams that have begun event by event. Returns false when there
-  // are none.
-  bool take_apart_others(const BurstStream& stream) {
-    bool any = false;
-    for (const MergeSource<BurstStream>& entry : heap_) {
-      const Burst* burst = entry.source->burst();
-      if (entry.source == &stream || burst == nullptr || burst->from > stream.clock()) continue;
-      take_apart(*entry.source);
-      any = true;
-    }
-    if (any) rebuild();
-    return any;
-  }
-
   RecordingData& data_;
   Analysis& analysis_;
   BurstApplier applier_;
@@ -413,9 +339,8 @@ class Scanner::Merge {
   SharedTypeTable types_;
   DigestPool pool_;
   std::vector<BurstStream> streams_;
-  std::vector<MergeSource<BurstStream>> heap_;
-  std::vector<BurstStream*> owners_;  // by pid: the stream whose next burst belongs to the thread
-  OpenSpan charged_;                  // for charge_calls()
+  BurstOrder<BurstStream> order_;
+  OpenSpan charged_;  // for charge_calls()
 };
 
 unsigned ScanOptions::default_threads() {

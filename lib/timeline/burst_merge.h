@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // BurstMerge: merges the events of all CPUs into time order, as EventRange does, but hands out
-// bursts: events of one CPU and one task, one behind the other, that concern nothing outside of
-// that CPU and task. A burst is due when its last event is. So the CPUs are compared once per
-// burst, not once per event, and the reader looks the task up once.
-//
-// If an event of another CPU that is due earlier may concern the task, the burst is taken apart:
-// its events are handed out one by one, in time order. So each CPU and each task has its events in
-// time order; only the order of events of different CPUs and tasks may differ, by the duration of
-// the longest burst.
+// bursts (lib/analyse/burst_order.h): quiet events of one CPU and one task, one behind the other.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "lib/analyse/burst_order.h"
 #include "lib/analyse/meanings.h"
 #include "lib/analyse/running_tasks.h"
-#include "lib/base/merge_heap.h"
 #include "lib/read/cpu_stream.h"
 #include "lib/read/pages_ahead.h"
 #include "lib/read/recording.h"
@@ -37,22 +30,22 @@ class BurstMerge {
     return !info.checkpoint && has_ordinary_switches(info.catalogue);
   }
 
-  bool at_end() const { return heap_.empty(); }
+  bool at_end() const { return order_.empty(); }
   // Returns the next event, or the first one of the next burst. Precondition: !at_end().
-  const Event& event() const { return heap_.front().source->stream.event(); }
+  const Event& event() const { return order_.front().stream.event(); }
   // Returns the number of events in the burst; 1: event() is not in a burst.
-  std::uint32_t events() const { return heap_.front().source->events; }
+  std::uint32_t events() const { return order_.front().events; }
   // Returns how many of them count: gaps and begins that the reader made do not.
   std::uint32_t counted() const {
-    const Cpu& cpu = *heap_.front().source;
+    const Cpu& cpu = order_.front();
     if (cpu.in_burst()) return cpu.events - cpu.made_begins;
     return event().counts();
   }
   // Moves on to the next event of the burst, which must have one.
-  void step() { heap_.front().source->stream.advance(); }
+  void step() { order_.front().stream.advance(); }
   // Moves on to the pair that comes next in the burst, which takes the place of two events; event()
   // is not updated. Returns false, and does nothing, if none does.
-  bool step(PageDecoder::WholePair& pair) { return heap_.front().source->stream.take_pair(pair); }
+  bool step(PageDecoder::WholePair& pair) { return order_.front().stream.take_pair(pair); }
   // Moves on. Precondition: event() is the last event of its burst, or not in one.
   void next();
 
@@ -66,29 +59,37 @@ class BurstMerge {
   static constexpr std::size_t kNoPage = ~std::size_t{0};
   struct Cpu {
     CpuStream stream;
-    std::uint32_t number = 0;
+    std::uint32_t number;
+    const std::vector<std::uint32_t>* pages;
+    std::uint32_t cpus;        // how many there are
     std::uint32_t events = 1;  // of the burst that begins with stream.event(); 1: there is none
     std::uint32_t made_begins = 0;  // of the burst
     std::uint32_t alone = 0;        // number of following events that are handed out singly
-    const std::vector<std::uint32_t>* pages = nullptr;
-    std::size_t page = kNoPage;  // index in it: `quiet_runs` are those of this page
+    std::size_t page = kNoPage;     // index in *pages: `quiet_runs` are those of this page
     QuietRuns quiet_runs{};
-    CpuRuns runs{};         // the pid of the thread, as the events handed out tell
-    std::uint64_t due = 0;  // ticks
+    CpuRuns runs{};          // the pid of the thread, as the events handed out tell
+    std::uint64_t last = 0;  // clock of the burst's last event (ticks)
+
+    // For BurstOrder:
+    std::uint32_t cpu() const { return number; }
     bool in_burst() const { return events > 1; }
+    std::uint32_t pid() const { return stream.event().pid; }
+    std::uint64_t from() const { return stream.event().clock; }
+    std::uint64_t due() const { return last; }
+    // Hands out at least as many events singly as there are CPUs: putting these in order again then
+    // costs little per event.
+    void take_apart() {
+      alone = std::max(events - 1, cpus);
+      events = 1;
+      last = stream.event().clock;
+    }
   };
-  static MergeSource<Cpu> waiting(Cpu& cpu) { return {cpu.due, cpu.number, &cpu}; }
-  // These two return false when other CPUs have changed, too.
-  bool begin(Cpu& cpu);
-  bool find_burst(Cpu& cpu);
+  void begin(Cpu& cpu);
+  void find_burst(Cpu& cpu);
   PageDecoder::Ahead look_ahead(Cpu& cpu, std::uint64_t until);
   // Updates the thread that the CPU runs from the last event handed out.
   static void follow(Cpu& cpu, const Event& last);
-  void take_apart(Cpu& cpu);
-  void take_apart_begun();
-  void take_apart_burst_of(std::uint64_t pid, bool begun);
-  void take_apart_disturbed();
-  void rebuild();
+  void disturb();
 
   RecordingData& data_;
   const QuietWords quiet_;
@@ -96,10 +97,8 @@ class BurstMerge {
   QuietRunsByPage quiet_runs_;
   PagesAhead ahead_;  // its thread uses the members above
   bool makes_bursts_ = true;
-  bool changed_ = false;  // bursts were taken apart: the heap's order is not that of Cpu::due
   std::vector<Cpu> cpus_;
-  std::vector<MergeSource<Cpu>> heap_;  // the next one to hand out in front
-  std::vector<Cpu*> owners_;            // by pid: the CPU that waits with a burst of the thread
+  BurstOrder<Cpu> order_{true};
 };
 
 }  // namespace fkt
