@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "lib/analyse/async_spans.h"
+#include "lib/analyse/burst.h"
 #include "lib/analyse/cpu_accounting.h"
 #include "lib/analyse/last_events.h"
 #include "lib/analyse/profile.h"
@@ -66,13 +67,18 @@ class Analysis {
 
   // Adds one event. What is returned is valid until the next add().
   const Found& add(const Event& event);
-  // Returns true if follow() and BurstApplier may be used with this selection; otherwise every
-  // event has to go through add(event).
+  // Returns true if follow() and apply() may be used with this selection; otherwise every event has
+  // to go through add(event).
   bool takes_many() const;
   // As add(event), for callers that do not need what it found out. count: count the event in the
   // profile; false if its page's digest already counts it. Returns the task that ran when the event
   // happened; kNoTask at the begin of a gap.
   TaskIndex follow(const Event& event, bool count);
+  // As follow() for all events of a burst of `cpu` (lib/analyse/burst.h), in one step. The
+  // durations of spans that end in it are not added to the profile. running: its task must already
+  // be known to run on the CPU. Returns false, and changes nothing, if the burst does not fit the
+  // open spans and what is known of the task and the CPU.
+  bool apply(BurstAt at, bool running);
   // Ends the pass. whole: true if every event of the file was added. recording_end: end of the
   // recording (ticks), from recording_end().
   void finish(bool whole, std::uint64_t recording_end);
@@ -91,6 +97,8 @@ class Analysis {
   const Tasks& tasks() const { return tasks_; }
   const SpanTypes& types() const { return types_; }
   const Profile& profile() const { return profile_; }
+  // For what is counted elsewhere, page by page.
+  Profile& profile() { return profile_; }
   // As Profile::take_times().
   Histogram take_times(TypeIndex type) { return profile_.take_times(type); }
   const Window& window() const { return window_; }
@@ -135,8 +143,6 @@ class Analysis {
   bool is_own(TaskIndex task) const;
 
  private:
-  friend class BurstApplier;  // applies many events of a CPU at once
-
   bool in_slice(const Event& event) const {
     return event.clock >= window_.from && event.clock < window_.to &&
            (!window_.cpu || *window_.cpu == event.cpu) &&

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Bursts: runs of events of one CPU and one thread that can be applied to the statistics in one
 // step, because no event in the run affects anything outside of that CPU and thread.
-// lib/scan/digest.h finds them, BurstApplier applies them.
+// lib/scan/digest.h finds them, Analysis::apply() applies them.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <fkt/wire.h>
 
+#include "lib/analyse/span_observer.h"
 #include "lib/analyse/span_types.h"
+#include "lib/analyse/tasks.h"
+#include "lib/format/event.h"
 
 namespace fkt {
 
@@ -49,6 +53,17 @@ struct Burst {
   std::uint64_t calls = 0;  // self time of whole system calls with what is called in them (ticks)
   // The parts before the exit, between exit and entry, and after the entry.
   Part before{}, between{}, behind{};
+
+  // The switch at its end. Precondition: leave != 0.
+  Event last_event(std::uint32_t cpu) const {
+    Event event;
+    event.clock = to;
+    event.cpu = cpu;
+    event.pid = pid;
+    event.id = leave;
+    event.arg = next;
+    return event;
+  }
 };
 
 // A span that began and ended in a burst without another span in it.
@@ -67,6 +82,18 @@ struct NestedRecord {
 struct ChildRecord {
   TypeIndex around = kNoType, type = kNoType;
   std::uint64_t count = 0, ticks = 0;
+};
+
+// A burst, with all that is needed to apply it.
+struct BurstAt {
+  const Burst& burst;
+  std::uint32_t cpu;
+  std::span<const ChildRecord> loose;  // PageDigest::loose of its page
+  // Gets the charges outside the burst's whole calls, and the end of the call that was open before
+  // it; nullptr: there is none.
+  BurstObserver* observer;
+  TaskIndex task = kNoTask;
+  bool counts = false;  // in the statistics
 };
 
 }  // namespace fkt

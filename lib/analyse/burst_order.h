@@ -102,11 +102,13 @@ class BurstOrder {
     take_apart(stream);
     return false;
   }
-  // Takes apart the burst of the thread, unless it begins after `clock` (ticks).
-  void disturb(std::uint64_t pid, std::uint64_t clock) {
+  // Takes apart the burst of the thread, unless it begins after `clock` (ticks). Mostly there is
+  // none, which is why this is always inline.
+  [[gnu::always_inline]] void disturb(std::uint64_t pid, std::uint64_t clock) {
     pid &= FKT_PID_MASK;
-    Stream* const owner = pid < owners_.size() ? owners_[pid] : nullptr;
-    if (owner != nullptr && owner != &front() && owner->from() <= clock) take_apart(*owner);
+    if (pid >= owners_.size() || owners_[pid] == nullptr) return;
+    Stream& owner = *owners_[pid];
+    if (&owner != &front() && owner.from() <= clock) take_apart(owner);
   }
 
   const bool wake_ups_;

@@ -17,16 +17,7 @@ std::uint64_t Window::inside(std::uint64_t begin, std::uint64_t end) const {
 void CpuAccounting::give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
                          std::uint64_t selected) {
   const CpuState state = spans_.charge(number, task, ticks, selected);
-  if (selected == 0) return;
-  cpu.times[static_cast<std::size_t>(state)] += selected;
-  if (state == CpuState::others) return;  // a filter hides the task
-  TaskTimes& own = times(task);
-  own.times[static_cast<std::size_t>(state)] += selected;
-  if (state != CpuState::running) return;
-  if (own.pending.empty() || own.pending.back().first != number) {
-    own.pending.push_back({number, 0});
-  }
-  own.pending.back().second += selected;
+  book(number, cpu, times(task), state, selected);
 }
 
 inline void CpuAccounting::charge(std::uint32_t number, Cpu& cpu, TaskIndex task,

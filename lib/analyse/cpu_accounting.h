@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/analyse/burst.h"
 #include "lib/analyse/last_events.h"
 #include "lib/analyse/profile.h"
 #include "lib/analyse/running_tasks.h"
@@ -60,6 +61,9 @@ class CpuAccounting {
   // Call before an event is applied: adds the time since the last event of its CPU to `running`,
   // the task that the event names. clock: of the event (ticks).
   void advance(std::uint32_t cpu, std::uint64_t clock, TaskIndex running);
+  // As advance() for the events of a burst one after the other, but for the switch at its end, with
+  // the spans that they begin and end. Arguments and result as for Analysis::apply().
+  bool apply(const BurstAt& at, bool running, SpanTracker::InBurst& spans);
   // Call after a switch was applied; `next` is the task switched to.
   void switched(std::uint32_t cpu, TaskIndex next) {
     CpuRuns& runs = cpus_[cpu].runs;
@@ -99,8 +103,6 @@ class CpuAccounting {
   std::uint64_t runs(TaskIndex task) const { return task < times_.size() ? times_[task].runs : 0; }
 
  private:
-  friend class BurstApplier;  // applies many events of a task at once
-
   struct Cpu {
     bool seen = false;
     bool counted = false;       // seen in an earlier stretch of the slice
@@ -115,11 +117,22 @@ class CpuAccounting {
     // CPU and ticks accounted to CpuState::running while the mode is not known.
     std::vector<std::pair<std::uint32_t, std::uint64_t>> pending;
   };
-  // Returns nullptr when the CPU is not known.
-  Cpu* find(std::uint32_t cpu) { return cpu < cpus_.size() ? &cpus_[cpu] : nullptr; }
   TaskTimes& times(TaskIndex task) {
     if (task >= times_.size()) times_.resize(task + 1);
     return times_[task];
+  }
+  // Adds ticks in which the CPU and the task were in this state.
+  static void book(std::uint32_t number, Cpu& cpu, TaskTimes& task, CpuState state,
+                   std::uint64_t ticks) {
+    if (ticks == 0) return;
+    cpu.times[static_cast<std::size_t>(state)] += ticks;
+    if (state == CpuState::others) return;  // a filter hides the task
+    task.times[static_cast<std::size_t>(state)] += ticks;
+    if (state != CpuState::running) return;
+    if (task.pending.empty() || task.pending.back().first != number) {
+      task.pending.push_back({number, 0});
+    }
+    task.pending.back().second += ticks;
   }
   // Adds the time to the innermost span and to the task it ran in; `selected` of the ticks count.
   void give(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t ticks,
@@ -130,6 +143,8 @@ class CpuAccounting {
     return cpus_[cpu];
   }
   void charge(std::uint32_t number, Cpu& cpu, TaskIndex task, std::uint64_t until);
+  void spend(const BurstAt& at, const Burst::Part& part, std::uint64_t calls, std::uint64_t until,
+             Cpu& cpu, TaskTimes& task, SpanTracker::InBurst& spans);
   void charge_current(std::uint32_t number, Cpu& cpu, std::uint64_t until);
   void charge_unknown(std::uint32_t number, Cpu& cpu, std::uint64_t until, CpuState state);
 

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/analyse/burst.h"
 #include "lib/analyse/meanings.h"
 #include "lib/analyse/profile.h"
 #include "lib/analyse/span_observer.h"
@@ -64,6 +65,8 @@ class SpanTracker {
   void resume(TaskIndex task, std::uint32_t cpu, std::uint64_t clock) {
     resume(state(task), cpu, clock);
   }
+  class InBurst;  // applies a burst (lib/analyse/apply_burst.cc)
+
   // Events of `cpu` are lost from here on. Drops the spans of the CPU and of all tasks that are not
   // seen to run on another CPU (running_elsewhere, by TaskIndex), because they may end unseen;
   // until end_gap() also those of each task that leaves its CPU. again: the CPU was in that gap
@@ -110,8 +113,6 @@ class SpanTracker {
   std::uint64_t kernel_threads() const { return kernel_threads_; }
 
  private:
-  friend class BurstApplier;  // applies many events of a task at once
-
   using Mode = Checkpoint::Mode;
   using Off = Checkpoint::Off;
   static Off switched_out(std::uint16_t id) {
@@ -139,7 +140,7 @@ class SpanTracker {
   // The state of a task; the spans open on a CPU itself.
   TaskSpans& state(TaskIndex task) { return stacks_.task(task); }
   Stack& cpu(std::uint32_t number) { return stacks_.cpu(number).stack; }
-  // As the function above, for the task's state.
+  // As the public function, for the task's state.
   static void resume(TaskSpans& task, std::uint32_t on, std::uint64_t clock) {
     if (task.off != Off::no && task.stack.depth > 0) {
       OpenSpan& span = task.stack.top();

@@ -73,7 +73,7 @@ class Digester {
     return entry.in_word ? words_[at_ - entry.words] : fkt_word_arg(word) & entry.mask;
   }
   // Adds a span that nested directly in the frame. Looks for its type only among the newest
-  // children: a type may be there several times, Tally and BurstApplier add these up.
+  // children: a type may be there several times, Tally and Analysis::apply() add these up.
   static void add_child(Frame& frame, TypeIndex type, std::uint64_t ticks) {
     constexpr std::uint32_t kNewest = 16;
     const std::uint32_t size = frame.children.size();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "lib/analyse/burst_applier.h"
 #include "lib/analyse/burst_order.h"
 #include "lib/format/clocks.h"
 #include "lib/read/cpu_stream.h"
@@ -190,7 +189,6 @@ class Scanner::Merge {
   Merge(RecordingData& data, Analysis& analysis, ScanOptions options)
       : data_(data),
         analysis_(analysis),
-        applier_(analysis, options.activity != nullptr, options.bursts),
         options_(std::move(options)),
         to_(end_of_slice()),
         progress_(options_.progress),
@@ -205,7 +203,7 @@ class Scanner::Merge {
   void run(std::uint64_t until) {
     while (!order_.empty() && !progress_.stopped() && order_.due() < until) step();
   }
-  void finish() { pool_.add_to(applier_.profile()); }
+  void finish() { pool_.add_to(analysis_.profile()); }
 
  private:
   std::uint64_t end_of_slice() const {
@@ -253,7 +251,8 @@ class Scanner::Merge {
       if (follows && !is_known_by_sums(stream)) order_.take_apart(stream);
       if (order_.reorder()) return;
       order_.disown();
-      if (!applier_.apply(*burst, stream.cpu(), stream.loose())) {
+      if (!analysis_.apply({*burst, stream.cpu(), stream.loose(), options_.bursts},
+                           options_.activity != nullptr)) {
         stream.take_apart();
         return order_.go_on(true);
       }
@@ -315,14 +314,7 @@ class Scanner::Merge {
     const bool calls =
         burst.exits || burst.enters || burst.has_calls || (burst.has_called && !in_interrupt);
     options_.activity->add_burst(cpu, task, burst.from, calls);
-    if (burst.leave == 0) return;
-    Event event;
-    event.clock = burst.to;
-    event.cpu = cpu;
-    event.pid = burst.pid;
-    event.id = burst.leave;
-    event.arg = burst.next;
-    options_.activity->add(event, task);
+    if (burst.leave != 0) options_.activity->add(burst.last_event(cpu), task);
   }
 
   void count(std::uint64_t events) {
@@ -332,7 +324,6 @@ class Scanner::Merge {
 
   RecordingData& data_;
   Analysis& analysis_;
-  BurstApplier applier_;
   const ScanOptions options_;
   const std::uint64_t to_;
   Progress progress_;
