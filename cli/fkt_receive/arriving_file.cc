@@ -92,7 +92,7 @@ remote::Store::Begun ArrivingFile::begin(std::uint64_t recording, std::uint32_t 
     page_bytes_ = page_bytes;
     bytes_ = static_cast<std::uint64_t>(is.st_size);
     space_ = Preallocation(bytes_, Preallocation::Size::stays);
-    if (goes_on && header()->tail_offset != 0) state_ = State::done;
+    if (goes_on && header()->tail_offset != 0) done_ = true;
   }
   if (is_done()) return {FKT_REMOTE_DONE, bytes_, 0};
   return {full_ != 0 ? FKT_REMOTE_FULL : FKT_REMOTE_GOING, bytes_, full_};
@@ -141,14 +141,14 @@ int ArrivingFile::finish(std::uint64_t tail_offset) {
   if (::fdatasync(fd_.get()) != 0) return failed(errno);
   // Frees the space allocated behind the end.
   (void)!::ftruncate(fd_.get(), static_cast<off_t>(bytes_));
-  state_ = State::done;
+  done_ = true;
   return 0;
 }
 
 void ArrivingFile::abort() {
   (void)!::ftruncate(fd_.get(), 0);
   bytes_ = 0;
-  state_ = State::aborted;
+  done_ = false;
 }
 
 std::uint64_t ArrivingFile::pages() const {

@@ -38,8 +38,7 @@ class ArrivingFile : public remote::Store {
   // Number of whole pages received. Until finish(), bytes of the tail may count as pages.
   std::uint64_t pages() const;
   bool is_begun() const { return recording_ != 0; }
-  bool is_done() const { return state_ == State::done; }
-  bool is_aborted() const { return state_ == State::aborted; }
+  bool is_done() const { return done_; }
   // errno of the write that failed, or 0.
   int error() const { return error_; }
   // True if the file holds another recording that must not be replaced; only that recording can be
@@ -49,7 +48,6 @@ class ArrivingFile : public remote::Store {
   int full() const { return full_; }
 
  private:
-  enum class State { arriving, done, aborted };
   ArrivingFile(std::string name, UniqueFd fd) : name_(std::move(name)), fd_(std::move(fd)) {}
   Result<fkt_file_header> header() const;
   bool holds(std::uint64_t recording) const;
@@ -59,7 +57,7 @@ class ArrivingFile : public remote::Store {
 
   std::string name_;
   UniqueFd fd_;
-  State state_ = State::arriving;
+  bool done_ = false;
   std::uint64_t recording_ = 0;  // 0: no recording has arrived
   std::uint32_t page_bytes_ = 0;
   std::uint64_t bytes_ = 0;

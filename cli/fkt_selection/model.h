@@ -45,16 +45,15 @@ class Model {
   const Recording& trace() const { return trace_; }
   const std::string& file() const { return file_; }
   const Timeline& timeline() const { return timeline_; }
-  bool density_ready() const { return density_ready_; }
   bool ready() const { return ready_; }
   // The share that is read, from 0 to 1.
   double progress() const;
 
   // The pages as they stand in the file.
   const std::vector<PageRef>& index() const { return index_; }
-  // Null before density_ready(); use density_from_index() until then.
+  // Null before the recording is read; use density_from_index() until then.
   const Density* density() const { return density_ready_ ? density_.get() : nullptr; }
-  const std::vector<Gap>& gaps() const;  // empty before density_ready()
+  const std::vector<Gap>& gaps() const;  // empty before density()
   // Valid once ready(): for intervals with too many events to follow them again.
   const LanePyramid& lane_pyramid() const { return lane_pyramid_; }
   // The statistics of the whole recording; nullptr before they are read.

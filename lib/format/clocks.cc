@@ -135,10 +135,6 @@ std::uint64_t ticks_to_ns(const Clocks& clocks, std::uint64_t ticks) {
   return rounded(static_cast<long double>(ticks) * kSecond / clocks.ticks_per_second());
 }
 
-std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns) {
-  return rounded(static_cast<long double>(ns) * clocks.ticks_per_second() / kSecond);
-}
-
 std::uint64_t recording_start(const RecordingInfo& info) {
   return info.clocks.start.clock;
 }

@@ -16,8 +16,6 @@ inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
 // Converts a duration from ticks to nanoseconds, rounded to the nearest.
 std::uint64_t ticks_to_ns(const Clocks& clocks, std::uint64_t ticks);
-// Converts a duration from nanoseconds to ticks, rounded to the nearest.
-std::uint64_t ns_to_ticks(const Clocks& clocks, std::uint64_t ns);
 
 // Returns the zero of all times that are shown and typed (ticks): the moment at which all clocks
 // were read together. It is in the header of every file, also of unfinished ones.

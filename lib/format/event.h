@@ -44,10 +44,6 @@ struct Event {
   // Returns whether it counts as an event. Of the two that are made of a call's event, only the end
   // does.
   bool counts() const { return !is_gap() && !is_made_begin(id); }
-  // Returns the 24-bit argument as a signed number (short return values of system calls).
-  std::int64_t signed_arg() const {
-    return static_cast<std::int32_t>(arg << (32 - FKT_ARG_BITS)) >> (32 - FKT_ARG_BITS);
-  }
 };
 
 // The words are in the mapped file and valid as long as the trace; those of a gap are valid only

@@ -45,20 +45,6 @@ Result<std::uint64_t> parse_mask(std::string_view option, std::string_view text)
   return mask;
 }
 
-std::string mask_names(std::uint64_t mask) {
-  std::string names;
-  const auto add = [&names](const std::string& name) {
-    if (!names.empty()) names += ',';
-    names += name;
-  };
-  for (const Layer& layer : Catalogue::builtin().layers()) {
-    if (mask & 1ULL << layer.bit) add(layer.name);
-    mask &= ~(1ULL << layer.bit);
-  }
-  if (mask != 0) add(hex(mask));
-  return names.empty() ? "none" : names;
-}
-
 std::vector<std::string> layer_names() {
   std::vector<std::string> names;
   for (const Layer& layer : Catalogue::builtin().layers()) names.push_back(layer.name);

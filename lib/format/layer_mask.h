@@ -16,9 +16,6 @@ namespace fkt {
 // `option`.
 Result<std::uint64_t> parse_mask(std::string_view option, std::string_view text);
 
-// Returns "system,process"; "none" for 0. Bits that belong to no layer are appended as one number.
-std::string mask_names(std::uint64_t mask);
-
 // Returns the names of all layers of the built-in catalogue.
 std::vector<std::string> layer_names();
 

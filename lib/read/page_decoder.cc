@@ -66,11 +66,6 @@ WordTable::WordTable(const Catalogue& catalogue) {
   entries_[FKT_W_LOST] = kLost;
 }
 
-Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
-                        std::uint64_t recording) {
-  return check_page_bytes(subview(file, offset, page_bytes), offset, page_bytes, recording);
-}
-
 Result<Page> check_page_header(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
                                std::uint64_t recording) {
   Page page;

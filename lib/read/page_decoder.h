@@ -64,12 +64,9 @@ inline bool begins_with_lost_word(const Page& page) {
   return !page.words.empty() && fkt_word_id(page.words[0]) == FKT_W_LOST;
 }
 
-// Checks the page of `page_bytes` bytes at `offset` in the file, which must belong to `recording`.
-// The Error (code damaged) tells the page's offset and what is wrong with its header, or that its
-// events do not match their checksum.
-Result<Page> check_page(ByteView file, std::uint64_t offset, std::uint32_t page_bytes,
-                        std::uint64_t recording);
-// Checks a page in its own bytes; `offset` is used in the Error's message.
+// Checks the page of `page_bytes` bytes, which must belong to `recording`. The Error (code damaged)
+// tells the page's offset in the file and what is wrong with its header, or that its events do not
+// match their checksum.
 Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
                               std::uint64_t recording);
 // The two steps of check_page_bytes(): the header alone, so that the events of a large file's pages

@@ -34,7 +34,6 @@ TEST_CASE("ticks and nanoseconds, from the kernel's frequency and from a measure
   Clocks c = clocks();
   CHECK(c.ticks_per_second() == 2.5e9);
   CHECK(ticks_to_ns(c, 2500) == 1000);
-  CHECK(ns_to_ticks(c, 1000) == 2500);
   // In 10 s the counter advanced by 1 in 1000 more than the kernel's frequency.
   c.end = {5000 + 25'025'000'000, 100 + 10 * kSecond, 200 + 10 * kSecond, kReal + 10 * kSecond};
   CHECK(c.ticks_per_second() == Approx(2.5025e9));

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-using fkt::mask_names;
 using fkt::parse_mask;
 
 TEST_CASE("a mask is bits or names, or both") {
@@ -40,10 +39,4 @@ TEST_CASE("what is no layer is refused by name") {
   REQUIRE_FALSE(result);
   CHECK(result.error().code == fkt::ErrorCode::usage);
   CHECK_THAT(result.error().message, Catch::Matchers::StartsWith(message));
-}
-
-TEST_CASE("a mask's names, with what has none") {
-  CHECK(mask_names(0) == "none");
-  CHECK(mask_names(0x401) == "system,process");
-  CHECK(mask_names(0x8000000000000001) == "system,0x8000000000000000");
 }

@@ -21,7 +21,9 @@ class OnePage {
       : builder_(std::move(builder)), file_(builder_.finish(RecordingBuilder::Tail::none)) {}
 
   fkt::Result<fkt::Page> check() const {
-    return fkt::check_page(file_, builder_.pages_offset(), 4096, RecordingBuilder::kRecording);
+    const std::uint64_t offset = builder_.pages_offset();
+    return fkt::check_page_bytes(fkt::subview(file_, offset, 4096), offset, 4096,
+                                 RecordingBuilder::kRecording);
   }
   std::string fault() const {
     const auto page = check();
