@@ -219,12 +219,6 @@ void restrict_to(Selection& selection, std::vector<Interval> parts, std::string 
   selection.to = selection.to ? std::min(*selection.to, end) : end;
 }
 
-std::uint64_t events_of(const Recording& trace) {
-  std::uint64_t total = 0;
-  for (const PageRef& page : trace.pages()) total += page.events;
-  return total;
-}
-
 Error about(const char* option, const Error& error) {
   return {error.code, std::string(option) + ": " + error.message};
 }

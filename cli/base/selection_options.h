@@ -57,9 +57,6 @@ Result<std::uint64_t> window_of(const Options& options, const Recording& trace);
 // them in messages.
 void restrict_to(Selection& selection, std::vector<Interval> parts, std::string what);
 
-// Returns the number of events in the file according to its index. A Reading counts up to it.
-std::uint64_t events_of(const Recording& trace);
-
 // Prefixes the message of an error with the option's name.
 Error about(const char* option, const Error& error);
 

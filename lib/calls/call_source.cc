@@ -17,12 +17,6 @@ namespace {
 
 constexpr std::uint64_t kProgressEvents = 1 << 18;
 
-std::uint64_t events_of(const Recording& trace) {
-  std::uint64_t events = 0;
-  for (const PageRef& page : trace.pages()) events += page.events;
-  return events;
-}
-
 }  // namespace
 
 Result<CallSource> CallSource::open(const std::string& path) {

@@ -461,4 +461,10 @@ EventRange Recording::events(const ReadRange& range) const {
   return {*data_, range};
 }
 
+std::uint64_t events_of(const Recording& trace) {
+  std::uint64_t events = 0;
+  for (const PageRef& page : trace.pages()) events += page.events;
+  return events;
+}
+
 }  // namespace fkt

@@ -134,4 +134,7 @@ class Recording {
   std::unique_ptr<RecordingData> data_;
 };
 
+// Returns the number of events in the file according to its index.
+std::uint64_t events_of(const Recording& trace);
+
 }  // namespace fkt

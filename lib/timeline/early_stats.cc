@@ -12,7 +12,7 @@ void EarlyStats::read(PassControl& control) {
   window.to = to_;
   analysis_ = std::make_unique<Analysis>(trace.info(), window);
   analysis_->keep_histograms();
-  for (const PageRef& page : trace.pages()) control.total += page.events;
+  control.total += events_of(trace);
   const auto progress = [&](std::uint64_t events) {
     control.done = events;
     return !control.stop;

@@ -91,7 +91,7 @@ void Timeline::next_stretch(StateObserver* whole) {
 
 void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   const std::lock_guard lock(reading_);
-  for (const PageRef& page : trace_.pages()) control.total += page.events;
+  control.total += events_of(trace_);
   const bool in_bursts =
       (whole == nullptr || !whole->wants_events()) && BurstMerge::can_read(trace_.info());
   if (!(in_bursts ? read_bursts(control, whole, taker) : read_events(control, whole, taker)))
