@@ -42,10 +42,8 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const InstrumentId& of
                                 const std::optional<AsyncPart>& async) {
   const std::uint32_t first_program = program_count_;
   for (const CallPrograms& programs : plan.programs) {
-    for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
-      const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());
-      programs_.insert(programs_.end(), bytes, bytes + block->bytes());
-    }
+    add_program(programs.entry);
+    add_program(programs.exit);
     program_count_++;
     asks_task_ |= programs.asks_task;
   }
@@ -67,7 +65,7 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const InstrumentId& of
       engines_ += "engine\tfunction\t" + std::to_string(number) + "\treturn probe\t" +
                   taken.by_probe + '\n';
     }
-    functions_.push_back(
+    places_.push_back(
         {.function = taken.address,
          .shortest = plan.programs[taken.programs].limits.shortest,
          .number = number,
@@ -86,18 +84,18 @@ CallSetup::Added CallSetup::add(CallPlan plan, Form form, const InstrumentId& of
 
 // Sorts the functions by address, behind each its triggers.
 void CallSetup::mark_more() {
-  std::vector<std::size_t> order(functions_.size());
+  std::vector<std::size_t> order(places_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [this](std::size_t i) {
-    return std::pair(functions_[i].function, static_cast<bool>(triggers_[i]));
+    return std::pair(places_[i].function, static_cast<bool>(triggers_[i]));
   });
   std::vector<fkt_called> sorted;
   for (const std::size_t i : order) {
-    const bool is_more = !sorted.empty() && sorted.back().function == functions_[i].function;
-    sorted.push_back(functions_[i]);
+    const bool is_more = !sorted.empty() && sorted.back().function == places_[i].function;
+    sorted.push_back(places_[i]);
     if (is_more) sorted.back().how |= FKT_CALLED_MORE;
   }
-  functions_ = std::move(sorted);
+  places_ = std::move(sorted);
 }
 
 void CallSetup::Widest::add(const CallLimits& limits) {
@@ -107,9 +105,8 @@ void CallSetup::Widest::add(const CallLimits& limits) {
 }
 
 // Calls shorter than this percentage of the shortest recorded duration are not held.
-void CallSetup::set_keep(const KeepChildren& keep) {
+void CallSetup::set_keep(const KeepChildren& keep, fkt_keep& k) const {
   constexpr std::uint32_t kTask = 1U << FKT_LEVEL_TASK;
-  fkt_keep& k = arguments_->keep;
   k.shortest = widest_.shortest / 100 * keep.percent;
   k.where = ((widest_.contexts & kTask) != 0 ? FKT_KEEP_IN_TASK : 0U) |
             ((widest_.contexts & ~kTask) != 0 ? FKT_KEEP_IN_INTERRUPT : 0U);
@@ -120,37 +117,22 @@ void CallSetup::set_keep(const KeepChildren& keep) {
 
 Status CallSetup::finish(std::uint32_t threads, const std::optional<KeepChildren>& keep) {
   if (by_probe_ > FKT_RETURN_PROBES_MOST) {
-    return Error{ErrorCode::usage, "-i: too many functions need return probes (at most " +
-                                       std::to_string(FKT_RETURN_PROBES_MOST) + ")"};
+    return too_many("functions need return probes", FKT_RETURN_PROBES_MOST);
   }
-  if (functions_.size() > FKT_CALLS_MOST || program_count_ > UINT16_MAX ||
+  if (places_.size() > FKT_CALLS_MOST || program_count_ > UINT16_MAX ||
       programs_.size() > FKT_CALLS_PROGRAM_BYTES) {
-    return Error{ErrorCode::usage, "-i: too many functions (at most " +
-                                       std::to_string(FKT_CALLS_MOST) +
-                                       "), or too many different kinds of values"};
+    Error error = too_many("functions", FKT_CALLS_MOST);
+    error.message += ", or too many different kinds of values";
+    return error;
   }
   mark_more();
-  fkt_calls& a = *arguments_;
-  a.functions = reinterpret_cast<std::uintptr_t>(functions_.data());
-  a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());
-  a.count = static_cast<std::uint32_t>(functions_.size());
-  a.program_bytes = static_cast<std::uint32_t>(programs_.size());
+  fkt_calls& a = set_arguments(&fkt_calls::functions);
   a.program_count = program_count_;
   // If no instrument records calls, or none is left by its condition, there is nothing to keep.
   const bool keeps = keep && widest_.contexts != 0;
   a.threads = asks_task_ || keeps ? threads : 0;
-  if (keeps) set_keep(*keep);
+  if (keeps) set_keep(*keep, a.keep);
   return Done{};
-}
-
-void CallSetup::renumber(std::span<const std::uint16_t> places) {
-  for (fkt_called& called : functions_) called.instrument = places[called.instrument];
-}
-
-std::optional<std::uint32_t> CallSetup::number_of(std::uint64_t address) const {
-  const auto found = std::ranges::find(functions_, address, &fkt_called::function);
-  if (found == functions_.end()) return std::nullopt;
-  return found->number;
 }
 
 }  // namespace fkt::record

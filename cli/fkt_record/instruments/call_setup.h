@@ -4,24 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include <fkt/events.h>
-#include <fkt/ioctl.h>
 
 #include "cli/fkt_record/instruments/numbers.h"
+#include "cli/fkt_record/instruments/place_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/call_plan.h"
 #include "lib/instrument/keep_children.h"
 
 namespace fkt::record {
 
-class CallSetup {
+class CallSetup : public PlaceSetup<fkt_called, fkt_calls> {
  public:
   struct Added {
     std::size_t functions = 0;
@@ -50,14 +48,6 @@ class CallSetup {
   // Called once, after the last add(). threads: upper bound of thread numbers, exclusive. keep: the
   // rule of --keep-children; nothing: there is none. Error (usage): there are too many functions.
   Status finish(std::uint32_t threads, const std::optional<KeepChildren>& keep);
-  // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
-  void renumber(std::span<const std::uint16_t> places);
-
-  bool empty() const { return functions_.empty(); }
-  // Returns the number of the function at this address; nothing: it is none of these.
-  std::optional<std::uint32_t> number_of(std::uint64_t address) const;
-  // For FKT_START; valid as long as this object.
-  const fkt_calls& arguments() const { return *arguments_; }
   // Returns lines for the file's catalogue: the functions that have a return probe, with the
   // reason.
   const std::string& catalogue_lines() const { return engines_; }
@@ -76,21 +66,18 @@ class CallSetup {
     std::uint32_t contexts = 0;
     void add(const CallLimits& limits);
   };
-  void set_keep(const KeepChildren& keep);
+  void set_keep(const KeepChildren& keep, fkt_keep& k) const;
   bool may_add(const CallPlan& plan, const CallPlan::Taken& taken, Form form,
                const InstrumentId& of);
   void mark_more();
 
-  std::vector<fkt_called> functions_;
-  std::vector<bool> triggers_;                      // as functions_, until finish()
+  std::vector<bool> triggers_;                      // as places_, until finish()
   std::unordered_map<std::uint64_t, Known> known_;  // by address
-  std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
   std::uint32_t program_count_ = 0;
   std::string engines_;
   std::size_t by_probe_ = 0;  // functions that have a return probe
   bool asks_task_ = false;    // cputime or depth
   Widest widest_;
-  std::unique_ptr<fkt_calls> arguments_ = std::make_unique<fkt_calls>();
 };
 
 }  // namespace fkt::record

@@ -93,26 +93,14 @@ Status check_instrument(const Instrument& instrument) {
                        "fn:NAMES:entry, tp:SYSTEM:NAMES, "
                        "at:FUNCTION+OFFSET, mod:MODULE:NAMES, user:FILE:NAMES, usdt:FILE:NAMES)");
   }
-  switch (instrument.action.kind) {
-    case Action::Kind::record:
-    case Action::Kind::stack:
-    case Action::Kind::handler:
-      return Done{};
-    case Action::Kind::count:
-    case Action::Kind::nothing:
-    case Action::Kind::histogram:
-    case Action::Kind::set:
-    case Action::Kind::clear:
-    case Action::Kind::stop:
-    case Action::Kind::start:
-    case Action::Kind::prime:
-    case Action::Kind::snapshot:
-      if (instrument.values.empty() || says_types(instrument)) return Done{};
-      return unsupported(
-          instrument,
-          "values are only recorded with events (do record, do stack) or given to a handler");
+  const Action::Kind action = instrument.action.kind;
+  if (action == Action::Kind::record || action == Action::Kind::stack ||
+      action == Action::Kind::handler || instrument.values.empty() || says_types(instrument)) {
+    return Done{};
   }
-  return Done{};
+  return unsupported(
+      instrument,
+      "values are only recorded with events (do record, do stack) or given to a handler");
 }
 
 }  // namespace fkt::record

@@ -176,12 +176,11 @@ class InstrumentSetup::Maker {
     }
     if (made_.has(Action::Kind::prime) && !made_.has(Action::Kind::start))
       return Error{ErrorCode::usage, "-i: \"do prime\" is for instruments that \"do start\""};
-    Status done = made_.calls_.finish(most_threads(), keep_);
-    if (done) done = made_.entries_.finish(0, std::nullopt);
-    if (done) done = made_.instructions_.finish();
-    if (done) done = made_.points_.finish();
-    if (done) done = made_.users_.finish();
-    if (!done) return done.error();
+    FKT_TRY(made_.calls_.finish(most_threads(), keep_));
+    FKT_TRY(made_.entries_.finish(0, std::nullopt));
+    FKT_TRY(made_.instructions_.finish());
+    FKT_TRY(made_.points_.finish());
+    FKT_TRY(made_.users_.finish());
     fkt_instruments& a = *made_.arguments_;
     a.instruments = reinterpret_cast<std::uintptr_t>(made_.instruments_.data());
     a.count = static_cast<std::uint32_t>(count);
@@ -237,13 +236,11 @@ class InstrumentSetup::Maker {
     std::erase_if(exit.values, std::not_fn(of_result));
     entry.place.point = Place::Point::entry;
     exit.place.point = Place::Point::exit;
-    Status added = add_functions(entry, CallSetup::Form::entry, layer);
-    if (!added) return added;
+    FKT_TRY(add_functions(entry, CallSetup::Form::entry, layer));
     const std::size_t entries = made_.parts_.back().places;
     made_.parts_.pop_back();
     made_.instruments_.pop_back();
-    added = add_functions(exit, CallSetup::Form::exit, layer);
-    if (!added) return added;
+    FKT_TRY(add_functions(exit, CallSetup::Form::exit, layer));
     Part& part = made_.parts_.back();
     part.place = instrument.place;
     part.places = std::max(part.places, entries);
@@ -521,17 +518,13 @@ Result<InstrumentSetup> InstrumentSetup::make(const InstrumentRequest& asked, co
                                               SymbolReader& symbols, double ticks_per_second,
                                               Numbering& numbering, const InstrumentSetup* before) {
   Maker maker(device, symbols, ticks_per_second, numbering);
-  Status done = maker.read_kernel(asked);
-  if (!done) return done.error();
+  FKT_TRY(maker.read_kernel(asked));
   for (const Instrument& instrument : asked.instruments) {
-    done = maker.add(instrument, FKT_L_INSTRUMENTS);
+    const Status done = maker.add(instrument, FKT_L_INSTRUMENTS);
     if (!done && !maker.may_be_gone(asked, instrument, done.error())) return done.error();
   }
   maker.switch_on();
-  for (const LayerFile& file : asked.layers) {
-    done = maker.add(file);
-    if (!done) return done.error();
-  }
+  for (const LayerFile& file : asked.layers) FKT_TRY(maker.add(file));
   return maker.finish(before);
 }
 

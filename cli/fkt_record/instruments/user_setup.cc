@@ -45,30 +45,18 @@ void UserSetup::add(const UserPlan& plan, const Place& place, const UserFile& fi
                        .how = how_of(place)});
   }
   for (const CallPrograms& programs : plan.programs) {
-    for (const ProgramBlock* const block : {&programs.entry, &programs.exit}) {
-      const auto* const bytes = reinterpret_cast<const std::byte*>(&block->program());
-      programs_.insert(programs_.end(), bytes, bytes + block->bytes());
-    }
+    add_program(programs.entry);
+    add_program(programs.exit);
     program_count_++;
   }
 }
 
 Status UserSetup::finish() {
   if (places_.size() > FKT_USERS_MOST || programs_.size() > FKT_CALLS_PROGRAM_BYTES) {
-    return Error{ErrorCode::usage, "-i: too many places in user programs (at most " +
-                                       std::to_string(FKT_USERS_MOST) + ")"};
+    return too_many("places in user programs", FKT_USERS_MOST);
   }
-  fkt_users& a = *arguments_;
-  a.places = reinterpret_cast<std::uintptr_t>(places_.data());
-  a.programs = reinterpret_cast<std::uintptr_t>(programs_.data());
-  a.count = static_cast<std::uint32_t>(places_.size());
-  a.program_bytes = static_cast<std::uint32_t>(programs_.size());
-  a.program_count = program_count_;
+  set_arguments(&fkt_users::places).program_count = program_count_;
   return Done{};
-}
-
-void UserSetup::renumber(std::span<const std::uint16_t> places) {
-  for (fkt_user& place : places_) place.instrument = places[place.instrument];
 }
 
 std::optional<std::uint32_t> UserSetup::number_of(std::uint64_t refused) const {

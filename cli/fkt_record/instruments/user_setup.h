@@ -3,24 +3,21 @@
 // the file.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include <fkt/ioctl.h>
-
 #include "cli/fkt_record/instruments/numbers.h"
+#include "cli/fkt_record/instruments/place_setup.h"
 #include "lib/base/result.h"
 #include "lib/instrument/user_file.h"
 #include "lib/instrument/user_plan.h"
 
 namespace fkt::record {
 
-class UserSetup {
+class UserSetup : public PlaceSetup<fkt_user, fkt_users> {
  public:
   // Returns the file with this name, opened at its first use. Error: there is none, or it is not a
   // program.
@@ -31,12 +28,6 @@ class UserSetup {
            unsigned layer, Numbers& numbers, const std::optional<AsyncPart>& async);
   // Called once, after the last add(). Error (usage): there are too many places.
   Status finish();
-  // Gives the instruments the numbers of the recording: places[n] is that of the n-th one here.
-  void renumber(std::span<const std::uint16_t> places);
-
-  bool empty() const { return places_.empty(); }
-  // For FKT_START; valid as long as this object.
-  const fkt_users& arguments() const { return *arguments_; }
   // Returns the number of the place that FKT_REFUSED names by this address; nothing: it is none of
   // these.
   std::optional<std::uint32_t> number_of(std::uint64_t refused) const;
@@ -48,10 +39,7 @@ class UserSetup {
   };
 
   std::vector<Known> files_;
-  std::vector<fkt_user> places_;
-  std::vector<std::byte> programs_;  // its memory stays where it is when this object is moved
   std::uint32_t program_count_ = 0;
-  std::unique_ptr<fkt_users> arguments_ = std::make_unique<fkt_users>();
 };
 
 }  // namespace fkt::record
