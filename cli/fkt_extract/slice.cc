@@ -28,17 +28,15 @@ Result<std::vector<std::uint64_t>> clocks(const Options& options, const Recordin
 // Pairs the first --from with the first --to, the second with the second, and so on. A single one
 // without its counterpart extends to the end or start of the recording.
 Result<std::vector<Interval>> by_time(const Options& options, const Recording& trace) {
-  const auto from = clocks(options, trace, "from");
-  if (!from) return from.error();
-  const auto to = clocks(options, trace, "to");
-  if (!to) return to.error();
-  const std::size_t most = std::max<std::size_t>({from->size(), to->size(), 1});
-  if (most > 1 && from->size() != to->size()) {
+  const auto from = FKT_TRY(clocks(options, trace, "from"));
+  const auto to = FKT_TRY(clocks(options, trace, "to"));
+  const std::size_t most = std::max<std::size_t>({from.size(), to.size(), 1});
+  if (most > 1 && from.size() != to.size()) {
     return usage("--from, --to: several stretches need as many of the one as of the other");
   }
   std::vector<Interval> stretches;
   for (std::size_t i = 0; i < most; i++) {
-    const Interval stretch{i < from->size() ? (*from)[i] : 0, i < to->size() ? (*to)[i] : kForever};
+    const Interval stretch{i < from.size() ? from[i] : 0, i < to.size() ? to[i] : kForever};
     if (stretch.from >= stretch.to) {
       const std::string which =
           most == 1 ? "" : " (" + options.texts("from")[i] + ", " + options.texts("to")[i] + ")";

@@ -62,15 +62,14 @@ Result<DiffRequest> diff_request(const Options& options) {
 }
 
 Result<CallSource> read(const std::string& file) {
-  Result<CallSource> source = CallSource::open(file);
-  if (!source) return source;
-  source->select({});
+  auto source = FKT_TRY(CallSource::open(file));
+  source.select({});
   Progress progress("reading " + file);
-  FKT_TRY(source->read(nullptr, [&](std::uint64_t done, std::uint64_t total) {
+  FKT_TRY(source.read(nullptr, [&](std::uint64_t done, std::uint64_t total) {
     progress.update(done, total);
     return true;
   }));
-  for (const std::string& line : source->damage()) warn(line);
+  for (const std::string& line : source.damage()) warn(line);
   return source;
 }
 

@@ -38,15 +38,12 @@ Result<std::size_t> read_full(int in, std::span<std::byte> room) {
 // Copies all of `in` to an unlinked file, after `check` has accepted its first bytes.
 Result<UniqueFd> spool(int in, const HeadCheck& check) {
   std::vector<std::byte> buffer(1 << 20);
-  Result<std::size_t> got = read_full(in, std::span(buffer).first(kInputHead));
-  if (!got) return got.error();
-  FKT_TRY(check ? check(subview(buffer, 0, *got)) : Done{});
-  Result<UniqueFd> out = unnamed_file();
-  if (!out) return out;
-  while (*got > 0) {
-    FKT_TRY(write_all(out->get(), subview(buffer, 0, *got), "cannot spool it to a temporary file"));
-    got = read_full(in, buffer);
-    if (!got) return got.error();
+  std::size_t got = FKT_TRY(read_full(in, std::span(buffer).first(kInputHead)));
+  FKT_TRY(check ? check(subview(buffer, 0, got)) : Done{});
+  auto out = FKT_TRY(unnamed_file());
+  while (got > 0) {
+    FKT_TRY(write_all(out.get(), subview(buffer, 0, got), "cannot spool it to a temporary file"));
+    got = FKT_TRY(read_full(in, buffer));
   }
   return out;
 }

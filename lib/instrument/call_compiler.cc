@@ -35,16 +35,14 @@ class CallCompiler {
   Result<PointProgram> compile_at_once(const Rules& rules, const std::string& what) {
     const Error none{ErrorCode::usage, what + " has no return value and no duration"};
     if (std::ranges::any_of(instrument_.values, &FetchedValue::of_result)) return none;
-    Status done = bind_values();
-    if (done) done = bind_measured();
-    if (done) done = bind_condition();
-    if (!done) return done.error();
+    FKT_TRY(bind_values());
+    FKT_TRY(bind_measured());
+    FKT_TRY(bind_condition());
     const bool of_result = std::ranges::any_of(
         measured_, [](const Measured& m) { return m.bound.is_known_at_exit_only(); });
     if (of_result || !at_exit_.empty()) return none;
     ProgramBuilder builder;
-    done = write_all(builder, at_entry_);
-    if (!done) return done.error();
+    FKT_TRY(write_all(builder, at_entry_));
     find_shared_words();
     for (const Value& value : values_) record(builder, value);
     for (const Measured& value : measured_) emit_measured(builder, value);
@@ -56,14 +54,13 @@ class CallCompiler {
   }
 
   Result<CallPrograms> compile() {
-    Status done = by_probe_ ? Status(Done{}) : may_call_through(layout_);
-    if (done) done = bind_values();
-    if (done) done = bind_measured();
-    if (done) done = bind_condition();
-    if (done) done = find_task_words();
-    if (done) done = write_entry();
-    if (done) done = write_exit();
-    if (!done) return done.error();
+    if (!by_probe_) FKT_TRY(may_call_through(layout_));
+    FKT_TRY(bind_values());
+    FKT_TRY(bind_measured());
+    FKT_TRY(bind_condition());
+    FKT_TRY(find_task_words());
+    FKT_TRY(write_entry());
+    FKT_TRY(write_exit());
     made_.suits_all = suits_all();
     return std::move(made_);
   }
@@ -120,12 +117,11 @@ class CallCompiler {
   Status bind_measured() {
     const Action& action = instrument_.action;
     if (action.kind != Action::Kind::histogram) return Done{};
-    Result<HitValue> value = names_.value(action.value, TextRule::by_type);
-    if (!value) return value.error();
-    if (value->fetch.is_text) {
+    auto value = FKT_TRY(names_.value(action.value, TextRule::by_type));
+    if (value.fetch.is_text) {
       return at_column(action.value.column, action.value.text() + " is a text, and no value");
     }
-    measured_.push_back({&action.value, std::move(*value)});
+    measured_.push_back({&action.value, std::move(value)});
     if (action.key) {
       auto key = FKT_TRY(names_.value(*action.key, TextRule::by_type));
       measured_.push_back({&*action.key, std::move(key)});
@@ -277,17 +273,13 @@ class CallCompiler {
       return Done{};
     }
     ProgramBuilder builder;
-    Status written = write_all(builder, at_entry_);
-    if (!written) return written;
+    FKT_TRY(write_all(builder, at_entry_));
     for (const Value& value : values_) {
       if (!value.asked->of_result) record(builder, value);
     }
     recorded_at_entry_ = builder.words();
     keep_measured(builder);
-    for (const std::uint32_t part : at_exit_) {
-      written = keep(builder, part);
-      if (!written) return written;
-    }
+    for (const std::uint32_t part : at_exit_) FKT_TRY(keep(builder, part));
     auto block =
         FKT_TRY(builder.finish(is_user() ? fkt_user_call_rules() : fkt_call_entry_rules()));
     made_.entry = std::move(block);

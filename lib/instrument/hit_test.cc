@@ -140,14 +140,12 @@ class TestBinder {
     const auto path = FKT_TRY(FieldPath::parse(node_.field, node_.field_column));
     const bool wants_text = node_.value.quoted || is_pattern(node_.comparison);
     const bool has_text = node_.value.kind == Literal::Kind::text;
-    Result<HitValue> left =
-        context_.names.value(path, has_text ? TextRule::by_type : TextRule::never);
-    if (!left) return left.error();
-    if (wants_text && !left->fetch.is_text && context_.names.may_be_text(*left)) {
-      left = context_.names.value(path, TextRule::always);
-      if (!left) return left.error();
+    HitValue left =
+        FKT_TRY(context_.names.value(path, has_text ? TextRule::by_type : TextRule::never));
+    if (wants_text && !left.fetch.is_text && context_.names.may_be_text(left)) {
+      left = FKT_TRY(context_.names.value(path, TextRule::always));
     }
-    test_.left = std::move(*left);
+    test_.left = std::move(left);
     test_.comparison = node_.comparison;
     if (test_.left.fetch.is_text) return text();
     if (is_pattern(node_.comparison)) {

@@ -92,10 +92,9 @@ Status check_page_events(const Page& page) {
 
 Result<Page> check_page_bytes(ByteView bytes, std::uint64_t offset, std::uint32_t page_bytes,
                               std::uint64_t recording) {
-  Result<Page> page = check_page_header(bytes, offset, page_bytes, recording);
-  if (!page) return page;
-  const Status events = check_page_events(*page);
-  return events ? std::move(page) : events.error();
+  auto page = FKT_TRY(check_page_header(bytes, offset, page_bytes, recording));
+  FKT_TRY(check_page_events(page));
+  return page;
 }
 
 namespace {

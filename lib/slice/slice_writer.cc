@@ -60,18 +60,18 @@ class SliceWriter {
     auto copied = std::async(ahead ? std::launch::async : std::launch::deferred,
                              [&] { return ahead ? write_pages(fd, place, name) : Status(Done{}); });
     const Result<std::string> head = make_head(states(options), place);
-    Status written = copied.get();
+    const Status copy = copied.get();
     find_damage();
     if (!head) return about(name, head.error());
     const Result<Sections> tail = make_tail();
     if (!tail) return about(name, tail.error());
+    FKT_TRY(copy);
     // The pages were not written ahead, or the head needs more room than was left for it: write
     // them after the head.
-    if (written && head->size() > place) written = write_pages(fd, head->size(), name);
-    if (written) written = write_at(fd, as_bytes(*head), 0, name);
+    if (head->size() > place) FKT_TRY(write_pages(fd, head->size(), name));
+    FKT_TRY(write_at(fd, as_bytes(*head), 0, name));
     const std::uint64_t end = head->size() + pages_.size() * trace_.info().page_bytes;
-    if (written) written = write_tail(fd, end, *tail, name);
-    if (!written) return written.error();
+    FKT_TRY(write_tail(fd, end, *tail, name));
     summary_.bytes = end + tail->bytes().size();
     return summary_;
   }
@@ -291,18 +291,15 @@ std::uint64_t SliceWriter::room_for_checkpoints() const {
 Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkpoints,
                                            std::uint64_t pages_from) const {
   Sections sections = head_sections();
-  Status added = sections.add(FKT_SEC_TASKS, task_lines(checkpoints.front()));
-  for (std::size_t i = 0; i < checkpoints.size() && added; i++) {
-    added = sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, checkpoints[i].to_lines());
+  FKT_TRY(sections.add(FKT_SEC_TASKS, task_lines(checkpoints.front())));
+  for (std::size_t i = 0; i < checkpoints.size(); i++) {
+    FKT_TRY(sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, checkpoints[i].to_lines()));
   }
   const Definitions& definitions = trace_.info().definitions;
-  if (added && !definitions.empty()) {
-    added = sections.add(FKT_SEC_DEFINITIONS, definitions.lines());
-  }
+  if (!definitions.empty()) FKT_TRY(sections.add(FKT_SEC_DEFINITIONS, definitions.lines()));
   const LaterCalls later = trace_.later_calls(pages_);
-  if (added && !later.begun.empty()) added = sections.add(FKT_SEC_BEGUN, call_lines(later.begun));
-  if (added && !later.ended.empty()) added = sections.add(FKT_SEC_ENDED, call_lines(later.ended));
-  if (!added) return added.error();
+  if (!later.begun.empty()) FKT_TRY(sections.add(FKT_SEC_BEGUN, call_lines(later.begun)));
+  if (!later.ended.empty()) FKT_TRY(sections.add(FKT_SEC_ENDED, call_lines(later.ended)));
   return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
                    FKT_FILE_VERSION_PAGES, pages_from);
 }
@@ -436,9 +433,8 @@ Result<Sections> SliceWriter::make_tail() {
     }
   }
   const std::vector<fkt_index_entry> entries = index();
-  Status added = sections.add(FKT_SEC_TOTALS, dump_json(totals(std::move(before))));
-  if (added) added = sections.add(FKT_SEC_INDEX, as_text(std::as_bytes(std::span(entries))));
-  if (!added) return added.error();
+  FKT_TRY(sections.add(FKT_SEC_TOTALS, dump_json(totals(std::move(before)))));
+  FKT_TRY(sections.add(FKT_SEC_INDEX, as_text(std::as_bytes(std::span(entries)))));
   return sections;
 }
 

@@ -39,11 +39,10 @@ Result<std::unique_ptr<PartFile>> PartFile::open(Output& output, const PartRules
 Result<std::unique_ptr<PartFile>> PartFile::open(Output output, const PartRules& rules,
                                                  unsigned number, const PartCpus& before) {
   auto own = std::make_unique<Output>(std::move(output));
-  Result<std::unique_ptr<PartFile>> part = open(*own, rules);
-  if (!part) return part;
-  (*part)->own_ = std::move(own);
-  (*part)->number_ = number;
-  (*part)->before_ = before;
+  auto part = FKT_TRY(open(*own, rules));
+  part->own_ = std::move(own);
+  part->number_ = number;
+  part->before_ = before;
   return part;
 }
 

@@ -171,8 +171,7 @@ Status read_snapshots(const Options& options, Request& r) {
     if (!good) return usage("--snapshot-when: " + good.error().message);
     r.snapshot_when = std::move(*when);
   }
-  const Status after = cli::read_duration(options, "snapshot-after", r.snapshot_after);
-  if (!after) return after;
+  FKT_TRY(cli::read_duration(options, "snapshot-after", r.snapshot_after));
   if (r.snapshot_after.count() > static_cast<std::int64_t>(kMostSnapshotAfter)) {
     return usage("--snapshot-after: at most 24h");
   }
@@ -314,12 +313,11 @@ Status read_rest(const Options& options, Request& r) {
     }
     r.clock = name == "mono" ? FKT_CLOCK_MONO : FKT_CLOCK_TSC;
   }
-  Status more = read_flow(options, r);
-  if (more) more = read_snapshots(options, r);
-  if (more) more = read_files(options, r);
-  if (more) more = read_remote(options, r);
-  if (more) more = read_instruments(options, r);
-  if (!more) return more;
+  FKT_TRY(read_flow(options, r));
+  FKT_TRY(read_snapshots(options, r));
+  FKT_TRY(read_files(options, r));
+  FKT_TRY(read_remote(options, r));
+  FKT_TRY(read_instruments(options, r));
   if (r.output.file.empty()) return usage("-f: the file's name is empty");
   if (options.has("user") && r.user.empty()) return usage("--user: the name is empty");
   return Done{};
@@ -403,8 +401,7 @@ Status check_user_with_kernel(const Options& options, Request& r) {
 // Checks how the events of user programs are recorded.
 Status check_user(const Options& options, Request& r) {
   constexpr std::uint64_t kUser = 1ULL << FKT_L_USER;
-  const Status functions = read_functions(options, r);
-  if (!functions) return functions;
+  FKT_TRY(read_functions(options, r));
   const std::string chosen = r.functions ? "--functions" : "--user-only";
   if (!options.has("user-only")) {
     constexpr const char* kOfKernel[] = {"-k", "also", "instrument", "args",

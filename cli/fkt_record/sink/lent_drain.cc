@@ -84,9 +84,8 @@ void LentDrain::run() {
 
 Status LentDrain::work() {
   while (!quits_) {
-    Status moved = take();
-    if (moved) moved = move();
-    if (!moved) return moved;
+    FKT_TRY(take());
+    FKT_TRY(move());
     if (over_ && waiting_.empty() && held_.empty()) return Done{};
     wait();
     wakeups_++;
@@ -101,11 +100,9 @@ std::size_t LentDrain::room() const {
 // Passes complete pages to the sink, or back to the module once the output has ended.
 Status LentDrain::take() {
   for (;;) {
-    Status taken = Done{};
     // After a failure a snapshot leaves all further pages in the rings.
     if (sink_end_ && unwritten_is_gone_) over_ = true;
-    if (!over_) taken = last_ ? take_rest() : take_some(room());
-    if (!taken) return taken;
+    if (!over_) FKT_TRY(last_ ? take_rest() : take_some(room()));
     const auto some = FKT_TRY(put(room()));
     if (!some) return Done{};
   }
