@@ -76,16 +76,6 @@ void put(JsonWriter& json, const InstrumentResult& result) {
   });
 }
 
-// Calls `each` for every object in the array that is the member `key`.
-template <class Each>
-void for_each_object(const Json& json, const char* key, Each each) {
-  const auto list = json.find(key);
-  if (list == json.end() || !list->is_array()) return;
-  for (const Json& element : *list) {
-    if (element.is_object()) each(element);
-  }
-}
-
 Hits hits_of(const Json& json) {
   Hits hits;
   get(json, "kept", hits.kept);

@@ -54,4 +54,14 @@ inline void get(const nlohmann::json& object, const char* key, std::vector<std::
   }
 }
 
+// Calls `each` for every object in the array that is the member `key`.
+template <class Each>
+void for_each_object(const nlohmann::json& json, const char* key, Each each) {
+  const auto list = json.find(key);
+  if (list == json.end() || !list->is_array()) return;
+  for (const nlohmann::json& element : *list) {
+    if (element.is_object()) each(element);
+  }
+}
+
 }  // namespace fkt

@@ -70,14 +70,10 @@ Totals totals_of(const Json& json) {
     get(json, "workload_status", value);
     t.workload_status = value;
   }
-  const auto per_cpu = json.find("per_cpu");
-  if (per_cpu != json.end() && per_cpu->is_array()) {
-    for (const Json& element : *per_cpu) {
-      if (!element.is_object()) continue;
-      const CpuTotals cpu = cpu_totals_of(element);
-      if (cpu.cpu < kMaxCpus) t.per_cpu.push_back(cpu);
-    }
-  }
+  for_each_object(json, "per_cpu", [&](const Json& element) {
+    const CpuTotals cpu = cpu_totals_of(element);
+    if (cpu.cpu < kMaxCpus) t.per_cpu.push_back(cpu);
+  });
   return t;
 }
 

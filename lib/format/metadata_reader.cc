@@ -69,15 +69,12 @@ Part part(const Json& json) {
   Part part;
   get(json, "number", part.number);
   get(json, "snapshot", part.snapshot);
-  const auto lost = json.find("lost");
-  if (lost == json.end() || !lost->is_array()) return part;
-  for (const Json& element : *lost) {
+  for_each_object(json, "lost", [&](const Json& element) {
     CpuTotals cpu;
-    if (!element.is_object()) continue;
     get(element, "cpu", cpu.cpu);
     get(element, "lost", cpu.lost);
     if (cpu.cpu < kMaxCpus) part.lost[cpu.cpu] = cpu.lost;
-  }
+  });
   return part;
 }
 
