@@ -30,6 +30,7 @@ struct fkt_kft_function {
 	__u64 mintime; /* ns; of functions that have their own minimum */
 	__u8 kind; /* enum fkt_kft_function_kind */
 	__u8 is_left_out; /* 1: `!` stands before it */
+	__u8 is_pattern; /* 1: in lists: it is a pattern or a module */
 	__u8 has_mintime; /* 1: it is not in the list of functions, but has its own minimum */
 };
 
@@ -91,7 +92,13 @@ struct fkt_kft_config {
 	__u64 stack; /* bytes left, below which the call stack is recorded */
 	__u8 is_worst_stack; /* 1: each time the bytes left then are the new limit */
 	__u32 function_count;
+	__u32 group_count;
 	struct fkt_kft_function functions[FKT_KFT_FUNCTIONS]; /* only so many are set */
+	/*
+	 * What selects the recorded functions: numbers of `functions`; function_count: all functions. A function that
+	 * fits several belongs to the first of them.
+	 */
+	__u16 groups[FKT_KFT_FUNCTIONS + 1];
 };
 
 struct fkt_kft_error {
@@ -103,31 +110,6 @@ struct fkt_kft_error {
 static inline int fkt_kft_says(const struct fkt_kft_config *config, enum fkt_kft_key key)
 {
 	return config->said[key].bytes != 0;
-}
-
-/* Returns whether it selects functions by a pattern or a module. text: of the configuration. function: NULL: all. */
-static inline int fkt_kft_is_pattern(const char *text, const struct fkt_kft_function *function)
-{
-	__u32 i;
-
-	if (!function || function->kind != FKT_KFT_NAME)
-		return !function || function->kind == FKT_KFT_MODULE;
-	for (i = 0; i < function->word.bytes; i++)
-		if (text[function->word.at + i] == '*' || text[function->word.at + i] == '?')
-			return 1;
-	return 0;
-}
-
-/*
- * Returns the rank of what selects functions: of several that select the same one, the first has its calls. Those
- * with their own minima come first, then single names, then longer patterns; a module is like the pattern `*`.
- */
-static inline __u32 fkt_kft_rank(const char *text, const struct fkt_kft_function *function)
-{
-	const __u32 first = function && function->has_mintime ? 0 : 2 * FKT_KFT_TEXT_BYTES;
-	const __u32 bytes = function && function->kind == FKT_KFT_NAME ? function->word.bytes : 1;
-
-	return first + (fkt_kft_is_pattern(text, function) ? 2 * FKT_KFT_TEXT_BYTES - bytes : 0);
 }
 
 #endif /* FKT_KFT_CONFIG_H */

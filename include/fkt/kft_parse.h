@@ -7,6 +7,7 @@
 #define FKT_KFT_PARSE_H
 
 #include <fkt/kft_words.h>
+#include <fkt/kft_rules.h>
 
 /* ---- functions ---- */
 
@@ -89,6 +90,7 @@ static inline int fkt_kft_add_function(struct fkt_kft_parser *p, const __u64 *mi
 {
 	const struct fkt_kft_word word = fkt_kft_take(p);
 	struct fkt_kft_function *function = &p->config->functions[p->config->function_count];
+	__u32 i;
 
 	if (p->config->function_count == FKT_KFT_FUNCTIONS)
 		return fkt_kft_wrong(p, &word, " is one function too many: all lists have at most 512");
@@ -96,6 +98,10 @@ static inline int fkt_kft_add_function(struct fkt_kft_parser *p, const __u64 *mi
 		return 0;
 	if (mintime && function->is_left_out)
 		return fkt_kft_wrong(p, &word, " is left out, so it has no minimum of its own: drop the !");
+	function->is_pattern = function->kind == FKT_KFT_MODULE;
+	for (i = 0; function->kind == FKT_KFT_NAME && i < function->word.bytes; i++)
+		if (p->text[function->word.at + i] == '*' || p->text[function->word.at + i] == '?')
+			function->is_pattern = 1;
 	function->has_mintime = mintime ? 1 : 0;
 	function->mintime = mintime ? *mintime : 0;
 	p->config->function_count++;
@@ -346,11 +352,6 @@ static inline int fkt_kft_contradicts(struct fkt_kft_parser *p, enum fkt_kft_key
 	return !fkt_kft_wrong(p, &p->config->said[key], what);
 }
 
-static inline int fkt_kft_is_by_hit(const struct fkt_kft_trigger *trigger)
-{
-	return trigger->moment == FKT_KFT_ENTRY || trigger->moment == FKT_KFT_EXIT;
-}
-
 /* Returns whether a statement's value leaves nothing to record. */
 static inline int fkt_kft_is_empty(struct fkt_kft_parser *p)
 {
@@ -448,7 +449,10 @@ static inline int fkt_kft_parse(const char *text, __u32 size, struct fkt_kft_con
 	word = fkt_kft_take(&p);
 	if (word.bytes)
 		return fkt_kft_wrong(&p, &word, " stands behind the end: a file has one configuration");
-	return !fkt_kft_is_contradiction(&p);
+	if (fkt_kft_is_contradiction(&p))
+		return 0;
+	fkt_kft_order_groups(config);
+	return 1;
 }
 
 #endif /* FKT_KFT_PARSE_H */

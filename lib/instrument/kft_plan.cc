@@ -5,6 +5,7 @@
 #include <fkt/text_fits.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 
@@ -31,8 +32,7 @@ std::string enumerate(const std::vector<std::string>& words) {
 
 // The functions that one instrument is on.
 struct Group {
-  std::string place;       // behind "call:", without what is left out
-  std::uint32_t rank = 0;  // fkt_kft_rank()
+  std::string place;  // behind "call:", without what is left out
   bool is_pattern = false;
   std::uint64_t mintime = 0;  // ns
   std::string words;          // in the explanation
@@ -84,6 +84,16 @@ class Planner {
             path_ + ':' + std::to_string(at.line) + ':' + std::to_string(at.column) + ": " + what};
   }
 
+  // Adds the instrument of the line, which users see, too.
+  Status add(const std::string& line) {
+    Result<Instrument> instrument = Instrument::parse(line);
+    if (!instrument) {
+      return Error{ErrorCode::usage, "--kft: " + line + ": " + instrument.error().message};
+    }
+    plan_.instruments.push_back(std::move(*instrument));
+    return Done{};
+  }
+
   Result<std::string> name_of(const fkt_kft_function& function) const {
     if (function.kind != FKT_KFT_ADDRESS) return word(function.word);
     Result<std::string> name = function_at_(function.address);
@@ -107,8 +117,9 @@ class Planner {
     switch (trigger.moment) {
       case FKT_KFT_NEVER:
         plan_.explanation.emplace_back(!is_start ? "it ends when the command does, or with Ctrl-C"
-                                       : is_primed_late() ? "the recording begins when it is primed"
-                                                          : "the recording begins at once");
+                                       : fkt_kft_is_primed_late(config_.get()) != 0
+                                           ? "the recording begins when it is primed"
+                                           : "the recording begins at once");
         return Done{};
       case FKT_KFT_TIME:
         return at_time(trigger, is_start);
@@ -159,7 +170,7 @@ class Planner {
       hit.line += is_start ? " do start" : " do stop";
     }
     plan_.waits_for_hit |= is_start && !repeats();
-    plan_.instruments.push_back(std::move(hit.line));
+    FKT_TRY(add(hit.line));
     plan_.explanation.push_back(std::string(repeats()  ? "a run "
                                             : is_start ? "the recording "
                                                        : "it ") +
@@ -168,14 +179,10 @@ class Planner {
     return Done{};
   }
 
-  bool is_primed_late() const {
-    return config_->prime.moment != FKT_KFT_NEVER && config_->prime.moment != FKT_KFT_NOW;
-  }
-
   // Behind the triggers, so that a hit which primes them is not theirs, too. Without a trigger
   // start by a hit, it is the hit that begins the recording.
   Status prime() {
-    if (!is_primed_late()) return Done{};
+    if (fkt_kft_is_primed_late(config_.get()) == 0) return Done{};
     std::string words = "it is primed ";
     if (config_->prime.moment == FKT_KFT_TIME) {
       const std::chrono::nanoseconds time(static_cast<std::int64_t>(config_->prime.time));
@@ -186,7 +193,7 @@ class Planner {
           "the command is not run";
     } else {
       auto hit = FKT_TRY(hit_of(config_->prime));
-      plan_.instruments.push_back(hit.line + (plan_.waits_for_hit ? " do prime" : " do start"));
+      FKT_TRY(add(hit.line + (plan_.waits_for_hit ? " do prime" : " do start")));
       plan_.waits_for_hit = true;
       words += "when " + hit.words + "; triggers are not seen before";
     }
@@ -210,18 +217,17 @@ class Planner {
   Status caller() {
     if (!says(FKT_KFT_CALLER)) return Done{};
     const auto name = FKT_TRY(name_of(config_->caller));
-    plan_.instruments.push_back("fn:" + name + ":entry do set " + kInside + " of task");
-    plan_.instruments.push_back("call:" + name + " do clear " + kInside + " of task");
     caller_ = name;
-    return Done{};
+    FKT_TRY(add("fn:" + name + ":entry do set " + kInside + " of task"));
+    return add("call:" + name + " do clear " + kInside + " of task");
   }
 
   Status watch() {
     if (!says(FKT_KFT_WATCH)) return Done{};
     const bool is_worst = config_->is_worst_stack != 0;
-    plan_.instruments.push_back("fn:*:entry if stack_left < " + std::to_string(config_->stack) +
-                                running(" && ") +
-                                (is_worst ? " && stack_left < lowest_stack" : "") + " do stack");
+    FKT_TRY(add("fn:*:entry if stack_left < " + std::to_string(config_->stack) +
+                (repeats() ? std::string(" && ") + kRuns : "") +
+                (is_worst ? " && stack_left < lowest_stack" : "") + " do stack"));
     plan_.explanation.push_back("whichever function is entered with less than " +
                                 std::to_string(config_->stack) + " bytes of stack left" +
                                 (is_worst ? ", and less than ever before" : "") +
@@ -229,54 +235,57 @@ class Planner {
     return Done{};
   }
 
-  std::string running(const std::string& before) const {
-    return repeats() ? before + kRuns : std::string();
+  // Returns the limit as a condition has it, and what it means.
+  std::pair<std::string, std::string> explained(const fkt_kft_limit& limit) const {
+    const std::string number = std::to_string(limit.most), most = time_text(limit.most);
+    const std::string task = word(config_->task);
+    const bool is_pattern = task.find_first_of("*?") != task.npos;
+    switch (limit.key) {
+      case FKT_KFT_AUTOREPEAT:
+        return {kRuns, ""};
+      case FKT_KFT_CALLER:
+        return {kInside, "of " + caller_ + " and what it has called, in the same task"};
+      case FKT_KFT_MAXTIME:
+        return {time() + (" <= " + most), "that " + std::string(took()) + " at most " + most};
+      case FKT_KFT_MINTIME:
+        return {time() + (" >= " + time_text(limit.least)), ""};
+      case FKT_KFT_STOP:
+        return {"since_start <= " + most, ""};
+      case FKT_KFT_DEPTH:
+        return {"depth <= " + number, "at most " + number + " of them deep in their task"};
+      case FKT_KFT_NOINTS:
+        return {"context == task", "not in interrupts"};
+      case FKT_KFT_ONLYINTS:
+        return {"context != task", "only in interrupts"};
+      case FKT_KFT_CPU:
+        return {"cpu == " + number, "on CPU " + number};
+      case FKT_KFT_TASK:
+        return {(is_pattern ? "task ~ \"" : "task == \"") + task + '"', "by task " + task};
+      case FKT_KFT_UID:
+        return {"uid == " + number, "by user " + number};
+      default:
+        return {"cgroup == " + number, "in cgroup " + number};
+    }
   }
 
-  // Conditions that do not depend on the function, and what they mean.
-  void add_common(std::vector<std::string>& terms, std::vector<std::string>& words) const {
-    const fkt_kft_config& c = *config_;
-    const auto add = [&](std::string term, std::string meaning) {
-      terms.push_back(std::move(term));
-      words.push_back(std::move(meaning));
-    };
-    if (repeats()) terms.emplace_back(kRuns);
-    if (!caller_.empty())
-      add(kInside, "of " + caller_ + " and what it has called, in the same task");
-    if (c.maxtime != 0) {
-      add(time() + (" <= " + time_text(c.maxtime)),
-          "that " + std::string(took()) + " at most " + time_text(c.maxtime));
+  // Returns the condition of functions with this minimum. words: set to what it means beside that.
+  std::string condition_of(std::uint64_t mintime, std::vector<std::string>& words) const {
+    std::array<fkt_kft_limit, FKT_KFT_LIMITS> limits;
+    const std::uint32_t count = fkt_kft_limits(config_.get(), mintime, limits.data());
+    std::string condition;
+    words.clear();
+    for (const fkt_kft_limit& limit : std::span(limits).first(count)) {
+      const auto [term, meaning] = explained(limit);
+      condition += (condition.empty() ? " if " : " && ") + term;
+      if (!meaning.empty()) words.push_back(meaning);
     }
-    if (says(FKT_KFT_DEPTH)) {
-      const std::string depth = std::to_string(c.depth);
-      add("depth <= " + depth, "at most " + depth + " of them deep in their task");
-    }
-    if (says(FKT_KFT_NOINTS)) add("context == task", "not in interrupts");
-    if (says(FKT_KFT_ONLYINTS)) add("context != task", "only in interrupts");
-    if (says(FKT_KFT_CPU)) {
-      add("cpu == " + std::to_string(c.cpu), "on CPU " + std::to_string(c.cpu));
-    }
-    if (says(FKT_KFT_TASK)) {
-      const std::string name = word(c.task);
-      const bool is_pattern = name.find_first_of("*?") != name.npos;
-      add("task " + std::string(is_pattern ? "~" : "==") + " \"" + name + '"', "by task " + name);
-    }
-    if (says(FKT_KFT_UID)) {
-      add("uid == " + std::to_string(c.uid), "by user " + std::to_string(c.uid));
-    }
-    if (says(FKT_KFT_CGROUP)) {
-      add("cgroup == " + std::to_string(c.cgroup), "in cgroup " + std::to_string(c.cgroup));
-    }
-    if (plan_.lasts) {
-      terms.push_back("since_start <= " +
-                      time_text(static_cast<std::uint64_t>(plan_.lasts->count())));
-    }
+    return condition;
   }
 
   // function: nullptr: all functions.
   Result<Group> group_of(const fkt_kft_function* function) const {
-    Group group{"*", fkt_kft_rank(text_.data(), function),
-                fkt_kft_is_pattern(text_.data(), function) != 0, config_->mintime, "all functions"};
+    Group group{"*", function == nullptr || function->is_pattern != 0, config_->mintime,
+                "all functions"};
     if (function == nullptr) return group;
     if (function->has_mintime != 0) group.mintime = function->mintime;
     if (function->kind == FKT_KFT_MODULE) {
@@ -290,15 +299,9 @@ class Planner {
 
   // Returns the groups in their order: a function belongs to the first group that fits.
   Result<std::vector<Group>> groups() const {
-    std::vector<Group> all;
-    for (const fkt_kft_function& function :
-         std::span(config_->functions, config_->function_count)) {
-      if (function.is_left_out == 0) all.push_back(FKT_TRY(group_of(&function)));
-    }
-    if (!says(FKT_KFT_FUNCLIST)) all.push_back(FKT_TRY(group_of(nullptr)));
-    std::ranges::stable_sort(all, {}, &Group::rank);
     std::vector<Group> each;
-    for (Group& group : all) {
+    for (std::uint32_t i = 0; i < config_->group_count; i++) {
+      Group group = FKT_TRY(group_of(fkt_kft_group(config_.get(), i)));
       const bool is_there = std::ranges::find(each, group.place, &Group::place) != each.end();
       if (!is_there) each.push_back(std::move(group));
     }
@@ -338,18 +341,14 @@ class Planner {
     const auto listed = FKT_TRY(remaining_groups(names_left_out));
     std::string without;  // ",!a,!b"
     for (const std::string& name : names_left_out) without += ",!" + name;
-    std::vector<std::string> common, words;
-    add_common(common, words);
+    std::vector<std::string> words;
     const bool untimed = says(FKT_KFT_UNTIMED);
     std::uint64_t last = UINT64_MAX;
     std::vector<std::string> alike;
     for (const Group& group : listed) {
-      std::vector<std::string> terms = common;
-      if (group.mintime != 0) terms.push_back(time() + (" >= " + time_text(group.mintime)));
-      std::string line =
-          (untimed ? "fn:" : "call:") + group.place + (group.is_pattern ? without : std::string());
-      for (std::size_t i = 0; i < terms.size(); i++) line += (i == 0 ? " if " : " && ") + terms[i];
-      plan_.instruments.push_back(std::move(line));
+      FKT_TRY(add((untimed ? "fn:" : "call:") + group.place +
+                  (group.is_pattern ? without : std::string()) +
+                  condition_of(group.mintime, words)));
       if (group.mintime != last && !alike.empty()) explain(alike, last);
       last = group.mintime;
       alike.push_back(group.words);

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "lib/base/result.h"
+#include "lib/instrument/instrument.h"
 #include "lib/instrument/keep_children.h"
 
 namespace fkt {
 
 struct KftPlan {
-  // Lines as Instrument::parse() takes them, in their order: the triggers first.
-  std::vector<std::string> instruments;
+  std::vector<Instrument> instruments;  // in their order: the triggers first
   // The recording begins at this time since the machine's start; nothing: at once, or with a hit.
   std::optional<std::chrono::nanoseconds> begins_at;
   // Time after its begin at which it ends.
@@ -39,7 +39,8 @@ struct KftPlan {
 using FunctionAt = std::function<Result<std::string>(std::uint64_t address)>;
 
 // path: where the text is from, for messages. Error (usage): "PATH:LINE:COLUMN: ...": what is wrong
-// and what would be right, or what cannot be done.
+// and what would be right, or what cannot be done; "--kft: INSTRUMENT: ...": an instrument that it
+// comes to is none, such as one of too many functions.
 Result<KftPlan> plan_kft(std::string_view text, const std::string& path,
                          const FunctionAt& function_at);
 

@@ -8,17 +8,17 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/string.h>
 
-#include <fkt/kft_parse.h>
+#include <fkt/kft_rules.h>
 #include <fkt/text_fits.h>
 
-#include "groups.h"
+#include "symbols.h"
 
 /* ---- messages ---- */
 
-static int wrong(struct fkt_kft_error *error, const struct fkt_kft_word *word, const char *fmt, ...)
+/* Sets the error. Returns -EINVAL. */
+int fkt_kft_refuse(struct fkt_kft_error *error, const struct fkt_kft_word *word, const char *fmt, ...)
 {
 	va_list arguments;
 
@@ -71,72 +71,41 @@ static void end_name(struct fkt_kft_symbols *set, const struct fkt_kft_function 
 			*c = *c == '-' ? '_' : *c;
 }
 
-/* Copies the text, whose `bytes` bytes have a zero behind them, and ends the names in it. */
-int fkt_kft_end_names(struct fkt_kft_symbols *set, const char *text, u32 bytes)
+static void set_group(struct fkt_kft_symbols *set, struct fkt_kft_group *group, const struct fkt_kft_function *function)
 {
+	const bool is_module = function && function->kind == FKT_KFT_MODULE;
+
+	*group = (struct fkt_kft_group){
+		.function = function,
+		.name = function && !is_module ? name_in(set, function) : "*",
+		.of_module = is_module ? name_in(set, function) : NULL,
+		.mintime = function && function->has_mintime ? function->mintime : set->config->mintime,
+		.is_pattern = !function || function->is_pattern,
+	};
+}
+
+/* Copies the text, whose `bytes` bytes have a zero behind them, ends the names in it, and makes the groups. */
+int fkt_kft_make_groups(struct fkt_kft_symbols *set, const char *text, u32 bytes)
+{
+	const struct fkt_kft_config *config = set->config;
 	const struct fkt_kft_function *function;
 	u32 i;
 
 	set->words = kvmalloc(bytes + 1, GFP_KERNEL_ACCOUNT);
-	if (!set->words)
+	set->groups = kvcalloc(config->group_count, sizeof(*set->groups), GFP_KERNEL);
+	if (!set->words || !set->groups)
 		return -ENOMEM;
 	memcpy(set->words, text, bytes + 1);
-	for (i = 0; i < set->config->function_count; i++)
-		end_name(set, &set->config->functions[i]);
+	for (i = 0; i < config->function_count; i++)
+		end_name(set, &config->functions[i]);
 	for (i = 0; i < FKT_KFT_ROLES; i++) {
-		function = fkt_kft_role_function(set->config, i);
+		function = fkt_kft_role_function(config, i);
 		if (function)
 			end_name(set, function);
 	}
-	return 0;
-}
-
-static void add_group(struct fkt_kft_symbols *set, const struct fkt_kft_function *function)
-{
-	struct fkt_kft_group *group = &set->groups[set->group_count++];
-
-	*group = (struct fkt_kft_group){
-		.function = function,
-		.name = "*",
-		.rank = fkt_kft_rank(set->words, function),
-		.is_pattern = fkt_kft_is_pattern(set->words, function),
-	};
-	group->mintime = function && function->has_mintime ? function->mintime : set->config->mintime;
-	if (!function)
-		return;
-	if (function->kind == FKT_KFT_MODULE) {
-		group->of_module = name_in(set, function);
-		return;
-	}
-	group->name = name_in(set, function);
-}
-
-static int compare_groups(const void *a, const void *b)
-{
-	const struct fkt_kft_group *left = a, *right = b;
-
-	if (left->rank != right->rank)
-		return left->rank < right->rank ? -1 : 1;
-	/* Equal groups stay in the order of their places in the text. */
-	if (!left->function || !right->function)
-		return left->function ? -1 : right->function ? 1 : 0;
-	return left->function < right->function ? -1 : left->function > right->function;
-}
-
-int fkt_kft_make_groups(struct fkt_kft_symbols *set)
-{
-	const struct fkt_kft_config *config = set->config;
-	u32 i;
-
-	set->groups = kvcalloc(config->function_count + 1, sizeof(*set->groups), GFP_KERNEL);
-	if (!set->groups)
-		return -ENOMEM;
-	for (i = 0; i < config->function_count; i++)
-		if (!config->functions[i].is_left_out)
-			add_group(set, &config->functions[i]);
-	if (!fkt_kft_says(config, FKT_KFT_FUNCLIST))
-		add_group(set, NULL);
-	sort(set->groups, set->group_count, sizeof(*set->groups), compare_groups, NULL);
+	set->group_count = config->group_count;
+	for (i = 0; i < set->group_count; i++)
+		set_group(set, &set->groups[i], fkt_kft_group(config, i));
 	return 0;
 }
 
@@ -223,13 +192,13 @@ static int check_single(const struct fkt_kft_symbols *set, const struct fkt_kft_
 	if (taken == 1)
 		return 0;
 	if (taken > 1)
-		return wrong(error, &function->word, "%u functions are called \"%.60s\": write the address of one",
+		return fkt_kft_refuse(error, &function->word, "%u functions are called \"%.60s\": write the address of one",
 			     taken, name);
 	if (found)
-		return wrong(error, &function->word, "the kernel does not let calls of \"%.60s\" be traced", name);
+		return fkt_kft_refuse(error, &function->word, "the kernel does not let calls of \"%.60s\" be traced", name);
 	if (function->kind == FKT_KFT_ADDRESS)
-		return wrong(error, &function->word, "no function of this kernel begins at \"%.60s\"", name);
-	return wrong(error, &function->word, "no function of this kernel is called \"%.60s\"", name);
+		return fkt_kft_refuse(error, &function->word, "no function of this kernel begins at \"%.60s\"", name);
+	return fkt_kft_refuse(error, &function->word, "no function of this kernel is called \"%.60s\"", name);
 }
 
 static int check_group(const struct fkt_kft_symbols *set, u32 i, struct fkt_kft_error *error)
@@ -246,8 +215,8 @@ static int check_group(const struct fkt_kft_symbols *set, u32 i, struct fkt_kft_
 	if (taken)
 		return 0;
 	if (!group->function)
-		return wrong(error, &begin, "this kernel does not describe its functions: name them in a funclist");
-	return wrong(error, &group->function->word, "\"%.60s\" fits no function that can be traced",
+		return fkt_kft_refuse(error, &begin, "this kernel does not describe its functions: name them in a funclist");
+	return fkt_kft_refuse(error, &group->function->word, "\"%.60s\" fits no function that can be traced",
 		     name_in(set, group->function));
 }
 
@@ -261,7 +230,7 @@ static int check_left(const struct fkt_kft_symbols *set, struct fkt_kft_error *e
 			return 0;
 	for (i = 0; i < set->config->function_count; i++)
 		if (set->config->functions[i].is_left_out)
-			return wrong(error, &set->config->functions[i].word,
+			return fkt_kft_refuse(error, &set->config->functions[i].word,
 				     "all functions of the configuration are left out: nothing would be recorded");
 	return 0;
 }

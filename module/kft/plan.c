@@ -8,88 +8,42 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include <fkt/events.h>
 #include <fkt/kft_parse.h>
 #include <fkt/program.h>
 
+#include "ring/clock.h"
 #include "conditions.h"
-#include "groups.h"
 #include "plan.h"
-
-static int wrong(struct fkt_kft_error *error, const struct fkt_kft_word *word, const char *message)
-{
-	error->line = word->line;
-	error->column = word->column;
-	strscpy(error->message, message, sizeof(error->message));
-	return -EINVAL;
-}
-
-/* ---- what is refused ---- */
-
-static int refuse_impossible(const struct fkt_kft_plan *plan, struct fkt_kft_error *error)
-{
-	const struct fkt_kft_config *config = plan->config;
-
-	if (config->logentries > FKT_KFT_LENGTH_MOST)
-		return wrong(error, &config->said[FKT_KFT_LOGENTRIES],
-			     "the log has at most 1048576 entries (fkt_record --kft has no limit)");
-	return 0;
-}
 
 /* ---- programs ---- */
 
-/* Numbers of pairs of programs. The tables of calls and of entries use one numbering. */
+/* Numbers of pairs of programs, in the tables of calls and of entries. The first are those of the roles' conditions. */
 enum pair {
-	PAIR_NOTHING, /* keeps everything */
-	PAIR_START, /* the condition of the trigger */
-	PAIR_STOP,
-	PAIR_PRIME,
-	PAIR_WATCH,
+	PAIR_WATCH = FKT_KFT_ROLES,
 	PAIR_GROUPS, /* that of the first group */
 };
 
-static const struct {
-	enum fkt_kft_role role;
-	enum pair pair;
-} conditions[] = { { FKT_KFT_OF_START, PAIR_START }, { FKT_KFT_OF_STOP, PAIR_STOP }, { FKT_KFT_OF_PRIME, PAIR_PRIME } };
-
-static enum pair pair_of(enum fkt_kft_role role)
+/* Ticks of the TSC. */
+u64 fkt_kft_ticks(u64 ns)
 {
-	u32 i;
+	struct fkt_clocks clocks = { .clock = FKT_CLOCK_TSC };
 
-	for (i = 0; i < ARRAY_SIZE(conditions); i++)
-		if (conditions[i].role == role)
-			return conditions[i].pair;
-	return PAIR_NOTHING;
-}
-
-/* Returns the trigger whose condition the pair is, and sets *symbol to its function; NULL: there is none. */
-static const struct fkt_kft_trigger *condition_of(const struct fkt_kft_plan *plan, enum pair pair,
-						  const struct fkt_kft_symbol **symbol)
-{
-	const struct fkt_kft_trigger *trigger;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(conditions); i++) {
-		if (conditions[i].pair != pair)
-			continue;
-		trigger = fkt_kft_role_trigger(plan->config, conditions[i].role);
-		*symbol = fkt_kft_symbol_of(&plan->symbols, conditions[i].role);
-		return trigger && trigger->condition.bytes && *symbol ? trigger : NULL;
-	}
-	return NULL;
+	fkt_clock_read(&clocks, false);
+	return fkt_ticks_convert(ns, clocks.khz, NSEC_PER_MSEC);
 }
 
 /* Returns the program's bytes; 0: its condition is wrong, and the error is set. */
-static u32 write_program(struct fkt_kft_plan *plan, enum pair pair, bool at_exit, void *at,
-			 struct fkt_kft_error *error)
+static u32 write_program(struct fkt_kft_plan *plan, u32 pair, bool at_exit, void *at, struct fkt_kft_error *error)
 {
-	const struct fkt_kft_symbol *symbol;
-	const struct fkt_kft_trigger *trigger = condition_of(plan, pair, &symbol);
+	const struct fkt_kft_trigger *trigger =
+		pair < FKT_KFT_ROLES ? fkt_kft_role_trigger(plan->config, pair) : NULL;
+	const struct fkt_kft_symbol *symbol = trigger ? fkt_kft_symbol_of(&plan->symbols, pair) : NULL;
 	u32 bytes;
 
-	if (trigger && (trigger->moment == FKT_KFT_EXIT) == at_exit) {
+	if (symbol && trigger->condition.bytes && (trigger->moment == FKT_KFT_EXIT) == at_exit) {
 		bytes = fkt_kft_write_trigger(at, plan->text, trigger, symbol, &plan->needs[pair], error);
 		plan->asks_task |= plan->needs[pair].of_task;
 		return bytes;
@@ -97,8 +51,8 @@ static u32 write_program(struct fkt_kft_plan *plan, enum pair pair, bool at_exit
 	if (pair == PAIR_WATCH && !at_exit && fkt_kft_says(plan->config, FKT_KFT_WATCH))
 		return fkt_kft_write_watch(at, plan->config);
 	if (pair >= PAIR_GROUPS && (at_exit || fkt_kft_says(plan->config, FKT_KFT_UNTIMED)))
-		return fkt_kft_write_condition(at, plan->config, plan->text,
-					       plan->symbols.groups[pair - PAIR_GROUPS].mintime);
+		return fkt_kft_write_limits(at, plan->config, plan->text,
+					    plan->symbols.groups[pair - PAIR_GROUPS].mintime);
 	return fkt_kft_write_nothing(at);
 }
 
@@ -131,7 +85,6 @@ static int make_programs(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 	const size_t room = array_size(pairs, FKT_KFT_PROGRAM_BYTES + sizeof(struct fkt_program));
 	u32 i;
 
-	BUILD_BUG_ON(PAIR_GROUPS > ARRAY_SIZE(plan->needs));
 	plan->call_programs = kvzalloc(room, GFP_KERNEL_ACCOUNT);
 	plan->entry_programs = kvzalloc(room, GFP_KERNEL_ACCOUNT);
 	if (!plan->call_programs || !plan->entry_programs)
@@ -163,7 +116,7 @@ static void make_instruments(struct fkt_kft_plan *plan)
 		plan->instruments[FKT_KFT_ENDS].flag = repeats ? FKT_KFT_RUNS : 0;
 	}
 	/* If nothing else begins the recording, it begins as soon as it is primed. */
-	if (fkt_kft_plan_is_primed_late(plan))
+	if (fkt_kft_is_primed_late(plan->config))
 		plan->instruments[FKT_KFT_PRIMES].action =
 			repeats || !fkt_kft_plan_waits(plan) ? FKT_ACTION_START : FKT_ACTION_PRIME;
 	if (!fkt_kft_says(plan->config, FKT_KFT_CALLER))
@@ -186,18 +139,17 @@ static void add_place(struct fkt_called *places, u32 *count, const struct fkt_ca
 }
 
 /* Returns the role's instrument for entries, or for returns; 0: it has none. */
-static u32 instrument_of(const struct fkt_kft_plan *plan, u32 role, bool at_entry)
+static u32 instrument_of(const struct fkt_kft_plan *plan, enum fkt_kft_role role, bool at_entry)
 {
-	switch (role) {
-	case FKT_KFT_OF_START:
-		return (plan->config->start.moment == FKT_KFT_ENTRY) == at_entry ? FKT_KFT_BEGINS : 0;
-	case FKT_KFT_OF_STOP:
-		return (plan->config->stop.moment == FKT_KFT_ENTRY) == at_entry ? FKT_KFT_ENDS : 0;
-	case FKT_KFT_OF_PRIME:
-		return (plan->config->prime.moment == FKT_KFT_ENTRY) == at_entry ? FKT_KFT_PRIMES : 0;
-	default:
+	static const u8 instruments[FKT_KFT_ROLES] = {
+		[FKT_KFT_OF_START] = FKT_KFT_BEGINS, [FKT_KFT_OF_STOP] = FKT_KFT_ENDS,
+		[FKT_KFT_OF_PRIME] = FKT_KFT_PRIMES,
+	};
+	const struct fkt_kft_trigger *trigger = fkt_kft_role_trigger(plan->config, role);
+
+	if (!trigger)
 		return at_entry ? FKT_KFT_ENTERS : FKT_KFT_LEAVES;
-	}
+	return (trigger->moment == FKT_KFT_ENTRY) == at_entry ? instruments[role] : 0;
 }
 
 static int add_roles(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error *error)
@@ -211,7 +163,7 @@ static int add_roles(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error
 			continue;
 		place.how = 0;
 		place.shortest = 0;
-		place.program = pair_of(role);
+		place.program = role;
 		place.instrument = instrument_of(plan, role, true);
 		if (place.instrument)
 			add_place(plan->entered, &plan->entries.count, &place);
@@ -220,9 +172,9 @@ static int add_roles(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error
 		if (!place.instrument)
 			continue;
 		if (place.how && fkt_kft_says(plan->config, FKT_KFT_KEEP))
-			return wrong(error, &fkt_kft_role_function(plan->config, role)->word,
+			return fkt_kft_refuse(error, &fkt_kft_role_function(plan->config, role)->word,
 				     "its arguments are not known, so a return probe sees its calls: not with keep children");
-		place.shortest = plan->needs[place.program].shortest;
+		place.shortest = plan->needs[role].shortest;
 		add_place(plan->called, &plan->calls.count, &place);
 	}
 	return 0;
@@ -241,7 +193,7 @@ static int add_recorded(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_er
 	};
 
 	if (!symbol->is_described && fkt_kft_needs_trampoline(plan->config))
-		return wrong(error, group->function ? &group->function->word : &plan->config->said[0],
+		return fkt_kft_refuse(error, group->function ? &group->function->word : &plan->config->said[0],
 			     "its arguments are not known, so a return probe sees its calls: not with depth, cputime or keep children");
 	plan->recorded++;
 	plan->by_probe += !symbol->is_described;
@@ -299,7 +251,7 @@ static int make_places(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 	if (err)
 		return err;
 	if (count_probes(plan) > FKT_RETURN_PROBES_MOST)
-		return wrong(error, &plan->config->said[FKT_KFT_FUNCLIST],
+		return fkt_kft_refuse(error, &plan->config->said[FKT_KFT_FUNCLIST],
 			     "the arguments of too many of these functions are not known: at most 512");
 	return plan->calls.count > FKT_CALLS_MOST || plan->entries.count > FKT_CALLS_MOST ? -E2BIG : 0;
 }
@@ -379,8 +331,10 @@ static int make(struct fkt_kft_plan *plan, const char *text, u32 bytes, struct f
 	if (!fkt_kft_parse(plan->text, bytes, plan->config, error))
 		return -EINVAL;
 	plan->logentries = fkt_kft_says(plan->config, FKT_KFT_LOGENTRIES) ? plan->config->logentries : FKT_KFT_LENGTH;
-	err = refuse_impossible(plan, error) ?:
-	      fkt_kft_symbols_find(&plan->symbols, plan->config, plan->text, bytes, error) ?:
+	if (plan->config->logentries > FKT_KFT_LENGTH_MOST)
+		return fkt_kft_refuse(error, &plan->config->said[FKT_KFT_LOGENTRIES],
+				      "the log has at most 1048576 entries (fkt_record --kft has no limit)");
+	err = fkt_kft_symbols_find(&plan->symbols, plan->config, plan->text, bytes, error) ?:
 	      make_programs(plan, error) ?: make_places(plan, error);
 	if (err)
 		return err;

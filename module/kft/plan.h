@@ -7,10 +7,10 @@
 #include <linux/types.h>
 
 #include <fkt/ioctl.h>
-#include <fkt/kft_config.h>
+#include <fkt/kft_rules.h>
 
+#include "conditions.h"
 #include "symbols.h"
-#include "triggers.h"
 
 #define FKT_KFT_LENGTH 20000 /* unless the configuration says it */
 #define FKT_KFT_LENGTH_MOST (1U << 20)
@@ -44,7 +44,7 @@ struct fkt_kft_plan {
 	struct fkt_calls calls, entries;
 	struct fkt_called *called, *entered;
 	void *call_programs, *entry_programs;
-	struct fkt_kft_needs needs[5]; /* of the conditions of triggers, by their pairs of programs (plan.c) */
+	struct fkt_kft_needs needs[FKT_KFT_ROLES]; /* of the conditions of triggers */
 	bool asks_task; /* a program uses words measured for the task */
 };
 
@@ -62,12 +62,6 @@ static inline struct fkt_kft_plan *fkt_kft_plan_get(struct fkt_kft_plan *plan)
 static inline bool fkt_kft_plan_waits(const struct fkt_kft_plan *plan)
 {
 	return plan->config->start.moment != FKT_KFT_NEVER;
-}
-
-/* Returns whether the recording is primed after its functions are armed, by a hit or at a time. */
-static inline bool fkt_kft_plan_is_primed_late(const struct fkt_kft_plan *plan)
-{
-	return plan->config->prime.moment != FKT_KFT_NEVER && plan->config->prime.moment != FKT_KFT_NOW;
 }
 
 static inline bool fkt_kft_plan_repeats(const struct fkt_kft_plan *plan)

@@ -41,7 +41,6 @@
 #include "ring/flags.h"
 #include "ring/page_pool.h"
 #include "ring/write.h"
-#include "conditions.h"
 #include "run.h"
 
 #define LOOK_EVERY max(HZ / 20, 1) /* jiffies between two looks */
@@ -112,7 +111,7 @@ static bool begins_when_primed(const struct fkt_kft_run *run)
 /* Returns whether the recording still waits to be primed by its configuration. */
 static bool is_unprimed(const struct fkt_kft_run *run)
 {
-	if (!fkt_kft_plan_is_primed_late(run->plan))
+	if (!fkt_kft_is_primed_late(run->plan->config))
 		return false;
 	return begins_when_primed(run) ? fkt_recording_waits(run->recording) :
 					 fkt_recording_is_unprimed(run->recording);
@@ -351,7 +350,7 @@ static enum fkt_kft_cause begin_of_repeated(const struct fkt_kft_run *run)
 {
 	if (!fkt_kft_plan_repeats(run->plan))
 		return FKT_KFT_BY_NOTHING;
-	if (run->primed_by || !fkt_kft_plan_is_primed_late(run->plan))
+	if (run->primed_by || !fkt_kft_is_primed_late(run->plan->config))
 		return run->primed_by ?: FKT_KFT_BY_WRITE;
 	return FKT_KFT_BY_HIT;
 }
@@ -371,7 +370,7 @@ static int finish(struct fkt_kft_run *run, enum fkt_kft_cause cause)
 		if (!run->begun_by)
 			run->begun_by = begin_of_repeated(run) ?: FKT_KFT_BY_HIT;
 	}
-	if (!was_unprimed && !run->primed_by && fkt_kft_plan_is_primed_late(run->plan))
+	if (!was_unprimed && !run->primed_by && fkt_kft_is_primed_late(run->plan->config))
 		run->primed_by = FKT_KFT_BY_HIT;
 	run->ended = run->log.ended && cause == FKT_KFT_BY_HIT ? run->log.ended :
 								 READ_ONCE(run->recording->stop_clock);

@@ -13,11 +13,9 @@
 #include <linux/string.h>
 
 #include <fkt/ioctl.h>
-#include <fkt/kft_parse.h>
+#include <fkt/kft_config.h>
 
-#include "conditions.h"
 #include "describe.h"
-#include "groups.h"
 #include "kernel_symbols.h"
 #include "symbols.h"
 
@@ -106,6 +104,16 @@ static int see_symbol(void *data, const char *name, struct module *module, unsig
 }
 
 /* ---- selection ---- */
+
+/*
+ * Returns whether return probes cannot see the calls that are recorded: they know no words of the task, and what they
+ * see cannot be held.
+ */
+bool fkt_kft_needs_trampoline(const struct fkt_kft_config *config)
+{
+	return fkt_kft_says(config, FKT_KFT_DEPTH) || fkt_kft_says(config, FKT_KFT_CPUTIME) ||
+	       fkt_kft_says(config, FKT_KFT_KEEP);
+}
 
 static bool is_single(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
 {
@@ -255,10 +263,8 @@ static void order_by_address(struct fkt_kft_symbols *set)
 static int find(struct fkt_kft_symbols *set, const struct fkt_kft_tracer *tracer, struct fkt_kft_error *error)
 {
 	u32 found[FKT_KFT_ROLES], i;
-	int err = fkt_kft_make_groups(set);
+	int err;
 
-	if (err)
-		return err;
 	fkt_kft_each_symbol(see_symbol, set);
 	if (set->err)
 		return set->err;
@@ -289,7 +295,7 @@ int fkt_kft_symbols_find(struct fkt_kft_symbols *set, const struct fkt_kft_confi
 	err = fkt_kft_tracer_get(&tracer);
 	if (err)
 		return err;
-	err = fkt_kft_end_names(set, text, bytes) ?: find(set, &tracer, error);
+	err = fkt_kft_make_groups(set, text, bytes) ?: find(set, &tracer, error);
 	let_go(set);
 	fkt_kft_tracer_put(&tracer);
 	return err;

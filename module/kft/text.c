@@ -9,11 +9,9 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 
-#include <fkt/kft_parse.h>
 #include <fkt/kft_text.h>
 #include <fkt/program.h>
 
-#include "groups.h"
 #include "names.h"
 #include "plan.h"
 #include "run.h"
@@ -68,7 +66,7 @@ static void show_triggers(struct seq_file *m, const struct fkt_kft_plan *plan)
 	const struct fkt_kft_config *config = plan->config;
 
 	seq_puts(m, "Triggers:\n");
-	if (fkt_kft_plan_is_primed_late(plan)) {
+	if (fkt_kft_is_primed_late(plan->config)) {
 		seq_puts(m, "\tprime: ");
 		show_trigger(m, plan, &config->prime, FKT_KFT_OF_PRIME);
 		seq_puts(m, config->prime.moment == FKT_KFT_TIME ? " since boot\n" : "\n");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Conditions of KFT's triggers under libFuzzer. If module/kft/triggers.c compiles a condition, the
-// kernel's verifier must accept the program, the library must compile the condition too, and both
-// programs must keep the same hits. The first byte of an input selects the trigger's function and
-// its entry or exit; the other bytes are the condition.
+// Conditions of KFT's triggers under libFuzzer. If module/kft/conditions.c compiles a condition,
+// the kernel's verifier must accept the program, the library must compile the condition too, and
+// both programs must keep the same hits. The first byte of an input selects the trigger's function
+// and its entry or exit; the other bytes are the condition.
 #include <bpf/btf.h>
 
 #include <algorithm>
@@ -29,7 +29,6 @@
 extern "C" {
 #include "conditions.h"
 #include "symbols.h"
-#include "triggers.h"
 }
 
 namespace {
@@ -194,13 +193,12 @@ fkt::CallPrograms of_library(const std::string& text, const char* function, bool
   const auto nameless = [](std::uint64_t) { return fkt::Result<std::string>(std::string("none")); };
   const auto plan = fkt::plan_kft(text, "conf", nameless);
   expect(static_cast<bool>(plan));
-  const auto instrument = fkt::Instrument::parse(plan->instruments.front());
-  expect(static_cast<bool>(instrument));
+  const fkt::Instrument& instrument = plan->instruments.front();
   const auto prototype = types.prototype(function);
   expect(static_cast<bool>(prototype));
   const fkt::CallContext context = {types, 1e9, fkt::FlagNames::none(), by_probe, nullptr};
-  auto programs = at_exit ? fkt::compile_call(*instrument, *prototype, context)
-                          : fkt::compile_entry(*instrument, *prototype, context);
+  auto programs = at_exit ? fkt::compile_call(instrument, *prototype, context)
+                          : fkt::compile_entry(instrument, *prototype, context);
   expect(static_cast<bool>(programs));
   return std::move(*programs);
 }

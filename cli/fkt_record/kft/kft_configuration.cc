@@ -6,10 +6,7 @@
 
 #include <fkt/kft_config.h>
 
-#include "cli/base/messages.h"
 #include "cli/fkt_record/boot/boot_recorder.h"
-#include "cli/fkt_record/instruments/instrument_kinds.h"
-#include "cli/fkt_record/instruments/instrument_setup.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "lib/base/read_file.h"
 #include "lib/base/text.h"
@@ -74,17 +71,6 @@ Result<KftPlan> read_kft_plan(const std::string& path) {
   const Result<std::string> text = read_file(path == "-" ? "/dev/stdin" : path, FKT_KFT_TEXT_BYTES);
   if (!text) return Error{ErrorCode::usage, "--kft: " + text.error().message};
   return plan_kft_text(*text, path);
-}
-
-Result<std::vector<Instrument>> kft_instruments(const KftPlan& plan) {
-  std::vector<Instrument> instruments;
-  for (const std::string& line : plan.instruments) {
-    Result<Instrument> instrument = Instrument::parse(line);
-    if (!instrument) return cli::usage("--kft: " + line + ": " + instrument.error().message);
-    FKT_TRY(check_instrument(*instrument));
-    instruments.push_back(std::move(*instrument));
-  }
-  return instruments;
 }
 
 std::string explain_kft(const KftRecording& recording) {

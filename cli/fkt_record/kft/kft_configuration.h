@@ -25,9 +25,6 @@ Result<KftPlan> plan_kft_text(std::string_view text, const std::string& path);
 // path: "-" is standard input. Error: it cannot be read, or plan_kft() refuses it.
 Result<KftPlan> read_kft_plan(const std::string& path);
 
-// The plan's instruments. Error (usage): one of them cannot be parsed, or is not supported.
-Result<std::vector<Instrument>> kft_instruments(const KftPlan& plan);
-
 // All that a recording with a plan was asked for.
 struct KftRecording {
   const KftPlan& plan;

@@ -205,7 +205,8 @@ Result<std::optional<KftPlan>> read_boot_plan() {
 // (usage): --duration was given although the plan has a duration, or an instrument is not
 // supported.
 Status add_kft(KftPlan plan, Request& r) {
-  r.instruments = FKT_TRY(kft_instruments(plan));
+  for (const Instrument& instrument : plan.instruments) FKT_TRY(check_instrument(instrument));
+  r.instruments = plan.instruments;
   if (plan.lasts && r.duration_ns) {
     return usage("--duration: the configuration has a trigger stop time, which is the same");
   }

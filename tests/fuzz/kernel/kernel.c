@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The functions of the kernel and the module that module/kft/triggers.c calls, for a process. */
+/* The functions of the kernel and the module that module/kft/conditions.c calls, for a process. */
 #define _GNU_SOURCE
 
 #include <linux/kernel.h>

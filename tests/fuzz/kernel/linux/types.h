@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What module/kft/triggers.c uses of the kernel, for a process: tests/fuzz/kft_condition_fuzz.cc compiles it so. */
+/* What module/kft/conditions.c uses of the kernel, for a process: tests/fuzz/kft_condition_fuzz.cc compiles it so. */
 #ifndef FKT_FUZZ_TYPES_H
 #define FKT_FUZZ_TYPES_H
 
