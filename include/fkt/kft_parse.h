@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The parser of KFT's configurations (kft_config.h; fkt-kft(5) describes the language): the same code in the kernel and
- * in the tools. Accepts arbitrary bytes, allocates nothing, and takes time in proportion to the text.
+ * in the tools. Accepts arbitrary bytes, allocates nothing, and takes time in proportion to the text, and to the square
+ * of the functions in its lists.
  */
 #ifndef FKT_KFT_PARSE_H
 #define FKT_KFT_PARSE_H

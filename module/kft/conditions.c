@@ -142,7 +142,7 @@ enum token { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_SIGN, TOKEN_
 struct compiler {
 	struct fkt_kft_parser p; /* of the condition: behind the next word, and its end */
 	struct fkt_kft_word whole;
-	enum token token; /* the next one */
+	enum token kind; /* the next one */
 	struct fkt_kft_word word; /* of it; of a text: without its quotation marks */
 	const struct fkt_kft_symbol *symbol;
 	bool at_exit;
@@ -191,7 +191,7 @@ static void take_quoted(struct compiler *c)
 
 	for (c->word.at++; p->at < p->size && p->text[p->at] != mark; p->at++)
 		c->word.bytes++;
-	c->token = p->at < p->size ? TOKEN_TEXT : TOKEN_UNCLOSED;
+	c->kind = p->at < p->size ? TOKEN_TEXT : TOKEN_UNCLOSED;
 	p->at += p->at < p->size;
 }
 
@@ -204,7 +204,7 @@ static void advance(struct compiler *c)
 		p->at++;
 	c->word = fkt_kft_behind(c->whole, p->at - c->whole.at);
 	c->word.bytes = 0;
-	c->token = TOKEN_END;
+	c->kind = TOKEN_END;
 	if (p->at == p->size)
 		return;
 	first = p->text[p->at];
@@ -212,15 +212,15 @@ static void advance(struct compiler *c)
 		take_quoted(c);
 		return;
 	}
-	c->token = isdigit(first) || first == '-' ? TOKEN_NUMBER : is_of_word(first) ? TOKEN_NAME : TOKEN_SIGN;
-	c->word.bytes = c->token == TOKEN_SIGN ? run_of_sign(p) : run_of_word(p);
+	c->kind = isdigit(first) || first == '-' ? TOKEN_NUMBER : is_of_word(first) ? TOKEN_NAME : TOKEN_SIGN;
+	c->word.bytes = c->kind == TOKEN_SIGN ? run_of_sign(p) : run_of_word(p);
 	p->at += c->word.bytes;
 }
 
 /* Returns whether the next word is this one. */
-static bool is(const struct compiler *c, enum token token, const char *text)
+static bool is(const struct compiler *c, enum token kind, const char *text)
 {
-	return c->token == token && fkt_kft_is(&c->p, &c->word, text);
+	return c->kind == kind && fkt_kft_is(&c->p, &c->word, text);
 }
 
 /* Returns -EINVAL. */
@@ -397,7 +397,7 @@ static bool read_level(const struct compiler *c, wide *value)
 
 static int take_number(struct compiler *c, const struct name *name, wide *value)
 {
-	const bool is_number = c->token == TOKEN_NUMBER;
+	const bool is_number = c->kind == TOKEN_NUMBER;
 	char first[24];
 
 	if (fkt_kft_is_time(name->from, name->index)) {
@@ -418,7 +418,7 @@ static int take_number(struct compiler *c, const struct name *name, wide *value)
 
 /* ---- comparisons ---- */
 
-enum comparison { IS_EQUAL, IS_UNEQUAL, IS_LESS, IS_AT_MOST, IS_MORE, IS_AT_LEAST, IS_LIKE, IS_UNLIKE, COMPARISONS };
+enum relation { IS_EQUAL, IS_UNEQUAL, IS_LESS, IS_AT_MOST, IS_MORE, IS_AT_LEAST, IS_LIKE, IS_UNLIKE, COMPARISONS };
 
 /* Makes the test one of a result that has fewer bits than its register. */
 static void narrow(struct fkt_insn *insn, u32 bits, bool is_signed)
@@ -431,7 +431,7 @@ static void narrow(struct fkt_insn *insn, u32 bits, bool is_signed)
 }
 
 /* Sets the range of the test. Returns false if it is always or never true. */
-static bool set_range(struct fkt_insn *insn, enum comparison comparison, wide value, u32 bits, bool is_signed)
+static bool set_range(struct fkt_insn *insn, enum relation comparison, wide value, u32 bits, bool is_signed)
 {
 	const wide values = (wide)1 << bits, least = is_signed ? -(values >> 1) : 0, most = least + values - 1;
 	wide first = least, last = most;
@@ -452,7 +452,7 @@ static bool set_range(struct fkt_insn *insn, enum comparison comparison, wide va
 	return first <= last && (first != least || last != most);
 }
 
-static int compare_number(struct compiler *c, const struct name *name, enum comparison comparison,
+static int compare_number(struct compiler *c, const struct name *name, enum relation comparison,
 			  const struct fkt_kft_word *sign)
 {
 	const bool is_result = is_word(name, FKT_CALL_RESULT), is_signed = is_result && c->symbol->is_result_signed;
@@ -478,7 +478,7 @@ static int compare_number(struct compiler *c, const struct name *name, enum comp
 	return 0;
 }
 
-static int compare_task(struct compiler *c, enum comparison comparison, const struct fkt_kft_word *sign)
+static int compare_task(struct compiler *c, enum relation comparison, const struct fkt_kft_word *sign)
 {
 	const struct fkt_kft_word word = c->word;
 	const char *text = c->p.text + word.at;
@@ -486,7 +486,7 @@ static int compare_task(struct compiler *c, enum comparison comparison, const st
 
 	if (comparison != IS_EQUAL && comparison != IS_UNEQUAL && comparison < IS_LIKE)
 		return wrong(c, sign, ": task is a text, for ==, !=, ~ and !~");
-	if ((c->token != TOKEN_TEXT && c->token != TOKEN_NAME) || !word.bytes)
+	if ((c->kind != TOKEN_TEXT && c->kind != TOKEN_NAME) || !word.bytes)
 		return wrong(c, &word, " where a task's name should stand (\"find\")");
 	/* So that the condition can be part of an instrument's line. */
 	if (is(c, TOKEN_NAME, "do"))
@@ -509,7 +509,7 @@ static int compare(struct compiler *c)
 		[IS_EQUAL] = "==", [IS_UNEQUAL] = "!=", [IS_LESS] = "<", [IS_AT_MOST] = "<=", [IS_MORE] = ">",
 		[IS_AT_LEAST] = ">=", [IS_LIKE] = "~", [IS_UNLIKE] = "!~",
 	};
-	enum comparison comparison = IS_EQUAL;
+	enum relation comparison = IS_EQUAL;
 	const struct name *name;
 	struct fkt_kft_word sign;
 	int err = take_name(c, &name);
@@ -525,7 +525,7 @@ static int compare(struct compiler *c)
 	if (c->writer.program->insns + 2 > INSNS_MOST)
 		return wrong(c, &sign, ": the condition is too long");
 	advance(c);
-	if (c->token == TOKEN_UNCLOSED)
+	if (c->kind == TOKEN_UNCLOSED)
 		return wrong(c, &c->word, ": the quotation mark is never closed");
 	return is_context(name, FKT_CONTEXT_TASK) ? compare_task(c, comparison, &sign) :
 						    compare_number(c, name, comparison, &sign);
@@ -552,7 +552,7 @@ static int compile(struct compiler *c)
 
 	for (;; advance(c)) {
 		err = compare(c);
-		if (err || c->token == TOKEN_END)
+		if (err || c->kind == TOKEN_END)
 			break;
 		if (is(c, TOKEN_SIGN, "||"))
 			end_alternative(c);

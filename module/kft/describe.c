@@ -26,7 +26,6 @@
 #include <linux/stringhash.h>
 #include <linux/vmalloc.h>
 
-#include "describe.h"
 #include "kernel_symbols.h"
 #include "symbols.h"
 
@@ -410,7 +409,7 @@ static void see_function(const struct name_index *index, const struct module *mo
 	}
 }
 
-/* Marks the module's functions that are described, which may be several of the same name. module: NULL: the kernel's. */
+/* Marks the described functions of a module, which may be several of the same name. module: NULL: the kernel. */
 static void see_functions(const struct name_index *index, const struct module *module, const struct types *types)
 {
 	u32 i;

@@ -71,19 +71,6 @@ static void end_name(struct fkt_kft_symbols *set, const struct fkt_kft_function 
 			*c = *c == '-' ? '_' : *c;
 }
 
-static void set_group(struct fkt_kft_symbols *set, struct fkt_kft_group *group, const struct fkt_kft_function *function)
-{
-	const bool is_module = function && function->kind == FKT_KFT_MODULE;
-
-	*group = (struct fkt_kft_group){
-		.function = function,
-		.name = function && !is_module ? name_in(set, function) : "*",
-		.of_module = is_module ? name_in(set, function) : NULL,
-		.mintime = function && function->has_mintime ? function->mintime : set->config->mintime,
-		.is_pattern = !function || function->is_pattern,
-	};
-}
-
 /* Copies the text, whose `bytes` bytes have a zero behind them, ends the names in it, and makes the groups. */
 int fkt_kft_make_groups(struct fkt_kft_symbols *set, const char *text, u32 bytes)
 {
@@ -91,8 +78,9 @@ int fkt_kft_make_groups(struct fkt_kft_symbols *set, const char *text, u32 bytes
 	const struct fkt_kft_function *function;
 	u32 i;
 
+	set->group_count = config->group_count;
 	set->words = kvmalloc(bytes + 1, GFP_KERNEL_ACCOUNT);
-	set->groups = kvcalloc(config->group_count, sizeof(*set->groups), GFP_KERNEL);
+	set->groups = kvcalloc(set->group_count, sizeof(*set->groups), GFP_KERNEL);
 	if (!set->words || !set->groups)
 		return -ENOMEM;
 	memcpy(set->words, text, bytes + 1);
@@ -103,9 +91,14 @@ int fkt_kft_make_groups(struct fkt_kft_symbols *set, const char *text, u32 bytes
 		if (function)
 			end_name(set, function);
 	}
-	set->group_count = config->group_count;
-	for (i = 0; i < set->group_count; i++)
-		set_group(set, &set->groups[i], fkt_kft_group(config, i));
+	for (i = 0; i < set->group_count; i++) {
+		function = fkt_kft_group(config, i);
+		set->groups[i] = (struct fkt_kft_group){
+			.function = function,
+			.mintime = function && function->has_mintime ? function->mintime : config->mintime,
+			.is_pattern = !function || function->is_pattern,
+		};
+	}
 	return 0;
 }
 
@@ -192,10 +185,11 @@ static int check_single(const struct fkt_kft_symbols *set, const struct fkt_kft_
 	if (taken == 1)
 		return 0;
 	if (taken > 1)
-		return fkt_kft_refuse(error, &function->word, "%u functions are called \"%.60s\": write the address of one",
-			     taken, name);
+		return fkt_kft_refuse(error, &function->word,
+				      "%u functions are called \"%.60s\": write the address of one", taken, name);
 	if (found)
-		return fkt_kft_refuse(error, &function->word, "the kernel does not let calls of \"%.60s\" be traced", name);
+		return fkt_kft_refuse(error, &function->word, "the kernel does not let calls of \"%.60s\" be traced",
+				      name);
 	if (function->kind == FKT_KFT_ADDRESS)
 		return fkt_kft_refuse(error, &function->word, "no function of this kernel begins at \"%.60s\"", name);
 	return fkt_kft_refuse(error, &function->word, "no function of this kernel is called \"%.60s\"", name);
@@ -215,9 +209,10 @@ static int check_group(const struct fkt_kft_symbols *set, u32 i, struct fkt_kft_
 	if (taken)
 		return 0;
 	if (!group->function)
-		return fkt_kft_refuse(error, &begin, "this kernel does not describe its functions: name them in a funclist");
+		return fkt_kft_refuse(error, &begin,
+				      "this kernel does not describe its functions: name them in a funclist");
 	return fkt_kft_refuse(error, &group->function->word, "\"%.60s\" fits no function that can be traced",
-		     name_in(set, group->function));
+			      name_in(set, group->function));
 }
 
 /* Checks that a function is left: those that are left out are in no group. */
@@ -231,7 +226,7 @@ static int check_left(const struct fkt_kft_symbols *set, struct fkt_kft_error *e
 	for (i = 0; i < set->config->function_count; i++)
 		if (set->config->functions[i].is_left_out)
 			return fkt_kft_refuse(error, &set->config->functions[i].word,
-				     "all functions of the configuration are left out: nothing would be recorded");
+					      "all functions of the configuration are left out: nothing would be recorded");
 	return 0;
 }
 

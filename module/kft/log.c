@@ -4,13 +4,18 @@
  * their times which calls contain which others, as the tools do when they read a file.
  */
 
+#include <linux/align.h>
 #include <linux/cpumask.h>
+#include <linux/hash.h>
+#include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
+#include <linux/stringhash.h>
 #include <linux/vmalloc.h>
 
 #include <fkt/call_event.h>
@@ -20,7 +25,6 @@
 #include <fkt/wire.h>
 
 #include "log.h"
-#include "names.h"
 #include "plan.h"
 
 #define SLACK 1024 /* lines that the log has room for beside those that stay, at least */
@@ -102,6 +106,81 @@ static void prune(struct fkt_kft_log *log)
 	log->count = log->most;
 }
 
+/* ---- names of the functions in stacks ---- */
+
+static u32 *next_of(const struct fkt_kft_names *names, u32 place)
+{
+	return (u32 *)(names->text + place) - 1;
+}
+
+/* Makes room for `add` more bytes. Returns whether there is room. */
+static bool make_room(struct fkt_kft_names *names, u32 add)
+{
+	const u32 room = max(2 * names->room, (u32)SZ_16K);
+	char *larger;
+
+	if (names->bytes + add <= names->room)
+		return true;
+	larger = kvmalloc(room, GFP_KERNEL_ACCOUNT);
+	if (!larger)
+		return false;
+	if (names->bytes)
+		memcpy(larger, names->text, names->bytes);
+	kvfree(names->text);
+	names->text = larger;
+	names->room = room;
+	return true;
+}
+
+/* Returns the name's place; 0: there is no memory for it. */
+static u32 add_name(struct fkt_kft_names *names, const char *name)
+{
+	const u32 bytes = strlen(name) + 1;
+	u32 *first = &names->first[full_name_hash(NULL, name, bytes - 1) % FKT_KFT_NAME_CHAINS], place;
+
+	for (place = *first; place; place = *next_of(names, place))
+		if (!strcmp(names->text + place, name))
+			return place;
+	if (!make_room(names, sizeof(u32) + ALIGN(bytes, sizeof(u32))))
+		return 0;
+	place = names->bytes + sizeof(u32);
+	*next_of(names, place) = *first;
+	memcpy(names->text + place, name, bytes);
+	names->bytes = place + ALIGN(bytes, sizeof(u32));
+	*first = place;
+	return place;
+}
+
+/* Returns the place of the name of the function that a return address is in, as above. */
+static u32 name_at(struct fkt_kft_names *names, u64 address)
+{
+	const u32 i = hash_64(address, ilog2(FKT_KFT_NAME_CHAINS));
+	char name[KSYM_SYMBOL_LEN];
+
+	if (names->known[i].name && names->known[i].address == address)
+		return names->known[i].name;
+	/* A call that never returns may be the last instruction of its function. */
+	sprint_symbol_no_offset(name, address - 1);
+	/* Behind a blank there is the name of its module. */
+	name[strcspn(name, " ")] = 0;
+	names->known[i].address = address;
+	names->known[i].name = add_name(names, name);
+	return names->known[i].name;
+}
+
+/* Called before pages are added some time after the last ones: modules may have been unloaded and loaded meanwhile. */
+void fkt_kft_log_refresh(struct fkt_kft_log *log)
+{
+	if (log->names)
+		memset(log->names->known, 0, sizeof(log->names->known));
+}
+
+/* frame: a line of the log. */
+const char *fkt_kft_log_name(const struct fkt_kft_log *log, const struct fkt_kft_call *frame)
+{
+	return frame->name ? log->names->text + frame->name : "?";
+}
+
 /* ---- pages ---- */
 
 static void add_line(struct fkt_kft_log *log, const struct fkt_kft_call *call)
@@ -164,11 +243,11 @@ static void add_stack(struct fkt_kft_log *log, u16 cpu, const u64 *frames, u32 n
 	entered = line.number;
 	line.kind = FKT_KFT_FRAME;
 	for (i = 0; i < n; i++) {
-		line.name = fkt_kft_names_of(log->names, frames[n - 1 - i]);
+		line.name = name_at(log->names, frames[n - 1 - i]);
 		line.number = i;
 		add_line(log, &line);
 	}
-	line.name = fkt_kft_names_add(log->names, fkt_kft_symbol_name(log->symbols, &log->symbols->symbols[entered]));
+	line.name = add_name(log->names, fkt_kft_symbol_name(log->symbols, &log->symbols->symbols[entered]));
 	line.number = n;
 	add_line(log, &line);
 }
@@ -330,13 +409,6 @@ int fkt_kft_log_begin(struct fkt_kft_log *log, const struct fkt_kft_symbols *sym
 	log->watched = kvcalloc(nr_cpu_ids, sizeof(*log->watched), GFP_KERNEL_ACCOUNT);
 	log->names = kvzalloc(sizeof(*log->names), GFP_KERNEL_ACCOUNT);
 	return log->watched && log->names ? 0 : -ENOMEM;
-}
-
-/* Called before pages are added some time after the last ones. */
-void fkt_kft_log_refresh(struct fkt_kft_log *log)
-{
-	if (log->names)
-		fkt_kft_names_refresh(log->names);
 }
 
 /* The log is complete. */

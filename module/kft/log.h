@@ -6,7 +6,6 @@
 #include <linux/mutex.h>
 #include <linux/types.h>
 
-struct fkt_kft_names;
 struct fkt_kft_symbols;
 struct fkt_page_header;
 
@@ -31,6 +30,23 @@ struct fkt_kft_call {
 	u16 cpu; /* on which it returned */
 	u8 level; /* enum fkt_level */
 	u8 kind; /* enum fkt_kft_kind */
+};
+
+#define FKT_KFT_NAME_CHAINS 1024
+
+/*
+ * Names of the functions in stacks, each kept once. They are looked up soon after the stack was taken, because its
+ * modules may be unloaded while the log is kept.
+ */
+struct fkt_kft_names {
+	char *text; /* the names; before each, the place of the next one in its chain (u32) */
+	u32 bytes, room;
+	u32 first[FKT_KFT_NAME_CHAINS]; /* places of names; 0: none */
+	/* Addresses that were looked up since fkt_kft_log_refresh(), and the places of their names; 0: none. */
+	struct {
+		u64 address;
+		u32 name;
+	} known[FKT_KFT_NAME_CHAINS];
 };
 
 #define FKT_KFT_LEVELS 4 /* of enum fkt_level */
@@ -63,6 +79,7 @@ void fkt_kft_log_refresh(struct fkt_kft_log *log);
 void fkt_kft_log_add(struct fkt_kft_log *log, const struct fkt_page_header *page);
 void fkt_kft_log_finish(struct fkt_kft_log *log);
 int fkt_kft_log_sort(struct fkt_kft_log *log);
+const char *fkt_kft_log_name(const struct fkt_kft_log *log, const struct fkt_kft_call *frame);
 void fkt_kft_log_free(struct fkt_kft_log *log);
 
 #endif /* FKT_KFT_LOG_H */

@@ -173,7 +173,7 @@ static int add_roles(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_error
 			continue;
 		if (place.how && fkt_kft_says(plan->config, FKT_KFT_KEEP))
 			return fkt_kft_refuse(error, &fkt_kft_role_function(plan->config, role)->word,
-				     "its arguments are not known, so a return probe sees its calls: not with keep children");
+					      "its arguments are not known, so a return probe sees its calls: not with keep children");
 		place.shortest = plan->needs[role].shortest;
 		add_place(plan->called, &plan->calls.count, &place);
 	}
@@ -194,7 +194,7 @@ static int add_recorded(struct fkt_kft_plan *plan, u32 number, struct fkt_kft_er
 
 	if (!symbol->is_described && fkt_kft_needs_trampoline(plan->config))
 		return fkt_kft_refuse(error, group->function ? &group->function->word : &plan->config->said[0],
-			     "its arguments are not known, so a return probe sees its calls: not with depth, cputime or keep children");
+				      "its arguments are not known, so a return probe sees its calls: not with depth, cputime or keep children");
 	plan->recorded++;
 	plan->by_probe += !symbol->is_described;
 	if (fkt_kft_says(plan->config, FKT_KFT_UNTIMED))
@@ -252,7 +252,7 @@ static int make_places(struct fkt_kft_plan *plan, struct fkt_kft_error *error)
 		return err;
 	if (count_probes(plan) > FKT_RETURN_PROBES_MOST)
 		return fkt_kft_refuse(error, &plan->config->said[FKT_KFT_FUNCLIST],
-			     "the arguments of too many of these functions are not known: at most 512");
+				      "the arguments of too many of these functions are not known: at most 512");
 	return plan->calls.count > FKT_CALLS_MOST || plan->entries.count > FKT_CALLS_MOST ? -E2BIG : 0;
 }
 

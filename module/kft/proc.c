@@ -31,7 +31,6 @@
 #include "hits/calls_arm.h"
 #include "plan.h"
 #include "run.h"
-#include "text.h"
 
 static void look(struct work_struct *unused);
 

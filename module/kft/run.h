@@ -14,6 +14,7 @@
 struct cred;
 struct file;
 struct fkt_recording;
+struct seq_file;
 
 enum fkt_kft_state {
 	FKT_KFT_NEW, /* there is a configuration, which is not primed (yet) */
@@ -63,5 +64,9 @@ enum fkt_kft_state fkt_kft_run_state(const struct fkt_kft_run *run);
 u64 fkt_kft_run_usecs(const struct fkt_kft_run *run, u64 ticks);
 u64 fkt_kft_run_since_boot(const struct fkt_kft_run *run, u64 clock);
 void fkt_kft_run_put(struct fkt_kft_run *run);
+
+/* text.c */
+void fkt_kft_show_status(struct seq_file *m, const struct fkt_kft_plan *plan, const struct fkt_kft_run *run);
+int fkt_kft_open_log(struct file *file, struct fkt_kft_run *run);
 
 #endif /* FKT_KFT_RUN_H */

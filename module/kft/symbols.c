@@ -15,7 +15,6 @@
 #include <fkt/ioctl.h>
 #include <fkt/kft_config.h>
 
-#include "describe.h"
 #include "kernel_symbols.h"
 #include "symbols.h"
 
@@ -120,16 +119,22 @@ static bool is_single(const struct fkt_kft_symbols *set, const struct fkt_kft_sy
 	return symbol->roles || (symbol->group != FKT_KFT_NO_GROUP && !set->groups[symbol->group].is_pattern);
 }
 
-/* Takes symbols for which `may` is false out of their groups; drops those without a group, role or watch. */
-static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_symbols *set,
-							    const struct fkt_kft_symbol *symbol))
+/* Returns false for a function that only a pattern selects, is not described, and must not have a return probe. */
+static bool may_stay(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol, bool may_probe)
+{
+	return symbol->is_described || is_single(set, symbol) ||
+	       (may_probe && !fkt_kft_is_unprobed(symbol->address));
+}
+
+/* Takes symbols that may not stay out of their groups; drops those without a group, role or watch. */
+static void leave(struct fkt_kft_symbols *set, bool may_probe)
 {
 	u32 i, kept = 0;
 
 	for (i = 0; i < set->count; i++) {
 		struct fkt_kft_symbol *symbol = &set->symbols[i];
 
-		if (symbol->group != FKT_KFT_NO_GROUP && !may(set, symbol)) {
+		if (symbol->group != FKT_KFT_NO_GROUP && !may_stay(set, symbol, may_probe)) {
 			symbol->group = FKT_KFT_NO_GROUP;
 			set->left_out++;
 		}
@@ -137,17 +142,6 @@ static void leave(struct fkt_kft_symbols *set, bool (*may)(const struct fkt_kft_
 			set->symbols[kept++] = *symbol;
 	}
 	set->count = kept;
-}
-
-/* Returns false for a function that only a pattern selects, is not described, and must not be probed. */
-static bool may_be_probed(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
-{
-	return symbol->is_described || is_single(set, symbol) || !fkt_kft_is_unprobed(symbol->address);
-}
-
-static bool needs_no_probe(const struct fkt_kft_symbols *set, const struct fkt_kft_symbol *symbol)
-{
-	return symbol->is_described || is_single(set, symbol);
 }
 
 static bool is_code(const struct fkt_kft_symbol *symbol, unsigned long begin, unsigned long end)
@@ -178,7 +172,7 @@ static bool need_too_many_probes(const struct fkt_kft_symbols *set)
 	for (i = 0; i < set->count && probes <= FKT_RETURN_PROBES_MOST; i++) {
 		const struct fkt_kft_symbol *symbol = &set->symbols[i];
 
-		probes += symbol->group != FKT_KFT_NO_GROUP && !symbol->is_described && may_be_probed(set, symbol);
+		probes += symbol->group != FKT_KFT_NO_GROUP && !symbol->is_described && may_stay(set, symbol, true);
 	}
 	return probes > FKT_RETURN_PROBES_MOST;
 }
@@ -204,10 +198,7 @@ static void take(struct fkt_kft_symbols *set, const struct fkt_kft_tracer *trace
 			set->left_out += symbol->group != FKT_KFT_NO_GROUP;
 	}
 	set->count = kept;
-	if (fkt_kft_needs_trampoline(set->config) || need_too_many_probes(set))
-		leave(set, needs_no_probe);
-	else
-		leave(set, may_be_probed);
+	leave(set, !fkt_kft_needs_trampoline(set->config) && !need_too_many_probes(set));
 }
 
 static int compare_addresses(const void *a, const void *b)

@@ -8,6 +8,7 @@
 struct fkt_kft_config;
 struct fkt_kft_error;
 struct fkt_kft_function;
+struct fkt_kft_tracer;
 struct fkt_kft_trigger;
 struct fkt_kft_word;
 struct module;
@@ -43,8 +44,6 @@ struct fkt_kft_symbol {
 /* A part of the configuration that applies to all functions that it selects. */
 struct fkt_kft_group {
 	const struct fkt_kft_function *function; /* NULL: all functions */
-	const char *name; /* a name, or a pattern with `*` and `?`; of a module: "*" */
-	const char *of_module; /* NULL: functions of any module */
 	u64 mintime; /* ns */
 	u64 shortest; /* `mintime` in ticks */
 	bool is_pattern; /* functions that cannot be traced are left out */
@@ -95,6 +94,9 @@ u16 fkt_kft_group_of(struct fkt_kft_symbols *set, const char *name, const struct
 u32 fkt_kft_count_group(const struct fkt_kft_symbols *set, u16 group);
 u32 fkt_kft_count_role(const struct fkt_kft_symbols *set, u32 role);
 int fkt_kft_check_groups(const struct fkt_kft_symbols *set, const u32 *found, struct fkt_kft_error *error);
+
+/* describe.c */
+int fkt_kft_describe(struct fkt_kft_symbols *set, const struct fkt_kft_tracer *tracer);
 
 /* symbols.c */
 bool fkt_kft_needs_trampoline(const struct fkt_kft_config *config);

@@ -12,10 +12,8 @@
 #include <fkt/kft_text.h>
 #include <fkt/program.h>
 
-#include "names.h"
 #include "plan.h"
 #include "run.h"
-#include "text.h"
 
 /* ---- the configuration, as it was understood ---- */
 
@@ -295,11 +293,6 @@ static void show_place(struct seq_file *m, const char *function, const char *cal
 		   FKT_KFT_TEXT_CALLER_WIDTH, caller, FKT_KFT_TEXT_CPU_WIDTH, cpu);
 }
 
-static const char *frame_name(const struct fkt_kft_run *run, const struct fkt_kft_call *frame)
-{
-	return fkt_kft_names_at(run->log.names, frame->name);
-}
-
 static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const struct fkt_kft_call *call)
 {
 	static const char *const deltas[] = {
@@ -319,8 +312,9 @@ static void show_call(struct seq_file *m, const struct fkt_kft_run *run, const s
 	scnprintf(pid, sizeof(pid), "%u%s", call->pid, call->level == FKT_LEVEL_TASK ? "" : "i");
 	seq_printf(m, "%*s", FKT_KFT_TEXT_PID_WIDTH, pid);
 	if (call->kind == FKT_KFT_FRAME)
-		show_place(m, frame_name(run, call),
-			   is_in_stack(run, call) ? frame_name(run, call - 1) : FKT_KFT_TEXT_NO_CALLER, call->cpu);
+		show_place(m, fkt_kft_log_name(&run->log, call),
+			   is_in_stack(run, call) ? fkt_kft_log_name(&run->log, call - 1) : FKT_KFT_TEXT_NO_CALLER,
+			   call->cpu);
 	else
 		show_place(m, fkt_kft_symbol_name(set, &set->symbols[call->number]),
 			   call->caller ? fkt_kft_symbol_name(set, &set->symbols[call->caller - 1]) :
