@@ -141,8 +141,8 @@ static bool was_hidden(void)
 }
 
 /*
- * A call after which `regs` or `nr` is needed would cost the fast path a stack frame: there is none here, nor at the exit.
- * Slow paths take the registers from current_pt_regs(), which are those that the tracepoints pass.
+ * A call after which `regs` or `nr` is needed would cost the fast path a stack frame: there is none here, nor at the
+ * exit. Slow paths take the registers from current_pt_regs(), which are those that the tracepoints pass.
  */
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
