@@ -21,7 +21,6 @@ struct fkt_kft_needs {
 	bool of_task; /* the condition uses words that return probes do not have */
 };
 
-u64 fkt_kft_ticks(u64 ns); /* plan.c */
 u32 fkt_kft_write_nothing(void *at);
 u32 fkt_kft_write_limits(void *at, const struct fkt_kft_config *config, const char *text, u64 mintime);
 u32 fkt_kft_write_watch(void *at, const struct fkt_kft_config *config);

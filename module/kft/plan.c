@@ -8,13 +8,11 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/time64.h>
 
 #include <fkt/events.h>
 #include <fkt/kft_parse.h>
 #include <fkt/program.h>
 
-#include "ring/clock.h"
 #include "conditions.h"
 #include "plan.h"
 
@@ -25,15 +23,6 @@ enum pair {
 	PAIR_WATCH = FKT_KFT_ROLES,
 	PAIR_GROUPS, /* that of the first group */
 };
-
-/* Ticks of the TSC. */
-u64 fkt_kft_ticks(u64 ns)
-{
-	struct fkt_clocks clocks = { .clock = FKT_CLOCK_TSC };
-
-	fkt_clock_read(&clocks, false);
-	return fkt_ticks_convert(ns, clocks.khz, NSEC_PER_MSEC);
-}
 
 /* Returns the program's bytes; 0: its condition is wrong, and the error is set. */
 static u32 write_program(struct fkt_kft_plan *plan, u32 pair, bool at_exit, void *at, struct fkt_kft_error *error)

@@ -11,10 +11,12 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include <fkt/ioctl.h>
 #include <fkt/kft_config.h>
 
+#include "ring/clock.h"
 #include "kernel_symbols.h"
 #include "symbols.h"
 
@@ -299,4 +301,13 @@ void fkt_kft_symbols_free(struct fkt_kft_symbols *set)
 	kvfree(set->symbols);
 	kvfree(set->names);
 	*set = (struct fkt_kft_symbols){};
+}
+
+/* Returns a duration in ticks of the TSC, as the groups' minima are compared. */
+u64 fkt_kft_ticks(u64 ns)
+{
+	struct fkt_clocks clocks = { .clock = FKT_CLOCK_TSC };
+
+	fkt_clock_read(&clocks, false);
+	return fkt_ticks_convert(ns, clocks.khz, NSEC_PER_MSEC);
 }

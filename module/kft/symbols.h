@@ -102,6 +102,7 @@ int fkt_kft_describe(struct fkt_kft_symbols *set, const struct fkt_kft_tracer *t
 bool fkt_kft_needs_trampoline(const struct fkt_kft_config *config);
 int fkt_kft_symbols_find(struct fkt_kft_symbols *set, const struct fkt_kft_config *config, const char *text,
 			 u32 bytes, struct fkt_kft_error *error);
+u64 fkt_kft_ticks(u64 ns);
 void fkt_kft_symbols_free(struct fkt_kft_symbols *set);
 
 #endif /* FKT_KFT_SYMBOLS_H */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "conditions.h"
+#include "symbols.h"
 
 #undef scnprintf
 
