@@ -418,9 +418,9 @@ TEST_CASE("a receiver that does not come back ends the recording after the time 
   const Status sent = send_all(**link, parcel);
   REQUIRE_FALSE(sent);
   CHECK_THAT(sent.error().message,
-             Contains("tcp://there: not reached for 1 s (connection refused)"));
+             Contains("tcp://there: not reached for ") && Contains(" s (connection refused)"));
   CHECK_THAT(said, Contains("trying again for 1 s"));
-  CHECK(std::chrono::steady_clock::now() - begin < 5s);
+  CHECK(std::chrono::steady_clock::now() - begin >= plan.wait);
   CHECK((*link)->acknowledged() == parcel.header.pages_offset);
 }
 
