@@ -22,10 +22,10 @@ void print(const fkt::Event& event, const fkt::RecordingInfo& info) {
 }
 
 // Counts the events of one page. Pages can be decoded independently, also by several threads.
-unsigned long long count_events(const fkt::Recording& trace, const fkt::PageRef& ref) {
-  const fkt::Result<fkt::Page> page = trace.page(ref);
+unsigned long long count_events(const fkt::Recording& recording, const fkt::PageRef& ref) {
+  const fkt::Result<fkt::Page> page = recording.page(ref);
   if (!page) return 0;  // damaged
-  fkt::PageDecoder decoder(trace.words(), *page);
+  fkt::PageDecoder decoder(recording.words(), *page);
   fkt::Event event;
   unsigned long long events = 0;
   for (;;) {
@@ -43,15 +43,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: read_recording FILE\n");
     return 2;
   }
-  const fkt::Result<fkt::Recording> trace = fkt::Recording::open(argv[1]);
-  if (!trace) {
-    std::fprintf(stderr, "read_recording: %s\n", trace.error().message.c_str());
+  const fkt::Result<fkt::Recording> recording = fkt::Recording::open(argv[1]);
+  if (!recording) {
+    std::fprintf(stderr, "read_recording: %s\n", recording.error().message.c_str());
     return 1;
   }
-  for (const fkt::Event& event : trace->events()) print(event, trace->info());
-  for (const fkt::PageRef& page : trace->pages()) {
+  for (const fkt::Event& event : recording->events()) print(event, recording->info());
+  for (const fkt::PageRef& page : recording->pages()) {
     std::printf("page %llu of cpu %u: %llu events\n", static_cast<unsigned long long>(page.seq),
-                page.cpu, count_events(*trace, page));
+                page.cpu, count_events(*recording, page));
   }
   return 0;
 }

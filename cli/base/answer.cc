@@ -9,13 +9,13 @@
 
 namespace fkt::cli {
 
-bool answer_is_quick(const Recording& trace) {
+bool answer_is_quick(const Recording& recording) {
   constexpr std::uint64_t kEvents = 30'000'000;  // are read in about a second
   constexpr double kPerSecond = 1e6;             // for a few hundredths
-  const double ticks = static_cast<double>(recording_end(trace)) -
-                       static_cast<double>(recording_start(trace.info()));
-  const double seconds = ticks / trace.info().clocks.ticks_per_second();
-  const std::uint64_t events = events_of(trace);
+  const double ticks = static_cast<double>(recording_end(recording)) -
+                       static_cast<double>(recording_start(recording.info()));
+  const double seconds = ticks / recording.info().clocks.ticks_per_second();
+  const std::uint64_t events = events_of(recording);
   return events <= kEvents || static_cast<double>(events) <= kPerSecond * seconds;
 }
 
@@ -27,13 +27,13 @@ std::string answer_hint(const std::string& file) {
   return line.take();
 }
 
-Answer read_answer(const Recording& trace, const Selection& selection, std::size_t rows,
+Answer read_answer(const Recording& recording, const Selection& selection, std::size_t rows,
                    std::size_t slowest) {
-  Analysis analysis(trace.info(), selection);
+  Analysis analysis(recording.info(), selection);
   CommandUse use(analysis, slowest);
   analysis.watch(use);
   Progress progress("reading");
-  const std::uint64_t total = events_of(trace);
+  const std::uint64_t total = events_of(recording);
   ScanOptions options;
   options.progress = [&](std::uint64_t done) {
     progress.update(done, total);
@@ -41,10 +41,10 @@ Answer read_answer(const Recording& trace, const Selection& selection, std::size
   };
   options.activity = &use.activity();
   options.bursts = &use;
-  scan(trace, analysis, std::move(options));
-  analysis.finish(!selection.to, recording_end(trace));
+  scan(recording, analysis, std::move(options));
+  analysis.finish(!selection.to, recording_end(recording));
   use.finish(analysis.end());
-  return make_answer(use, analysis, summarize(analysis, trace.integrity(), false), rows);
+  return make_answer(use, analysis, summarize(analysis, recording.integrity(), false), rows);
 }
 
 void write_answer(TextWriter& out, const Answer& answer, const std::string& file,

@@ -19,12 +19,12 @@ inline constexpr std::size_t kAnswerSlowest = 10;  // calls
 
 // Returns whether the first screen can be made fast enough to show it without a request: in about a
 // second, or in a few hundredths of the recorded time.
-bool answer_is_quick(const Recording& trace);
+bool answer_is_quick(const Recording& recording);
 // Returns a line with the command that shows the first screen.
 std::string answer_hint(const std::string& file);
 
 // Reads the recording once. selection: only its times may be set.
-Answer read_answer(const Recording& trace, const Selection& selection, std::size_t rows,
+Answer read_answer(const Recording& recording, const Selection& selection, std::size_t rows,
                    std::size_t slowest);
 
 // Writes the answer, fitted to the terminal. file: the recording's name, for the commands that show

@@ -27,15 +27,15 @@ Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
   return usage("--layer: no layer \"" + text + "\"" + did_you_mean(text, names));
 }
 
-Status find_around(const Options& options, const Recording& trace, Selection& selection,
+Status find_around(const Options& options, const Recording& recording, Selection& selection,
                    const Reading& reading) {
   const std::string& event = options.text("around");
-  const auto window = FKT_TRY(window_of(options, trace));
+  const auto window = FKT_TRY(window_of(options, recording));
   Selection events = selection;
-  const auto filter = make_event_filter(trace, event, reading);
+  const auto filter = make_event_filter(recording, event, reading);
   if (!filter) return about("--around", filter.error());
   events.where = *filter;
-  Result<std::vector<Interval>> parts = around(trace, events, window, reading);
+  Result<std::vector<Interval>> parts = around(recording, events, window, reading);
   if (!parts) return about("--around", parts.error());
   if (parts->empty()) {
     return Error{ErrorCode::absent, "--around: nothing in the recording is this: " + event};
@@ -67,20 +67,21 @@ std::optional<std::string> selection_option(const Options& options) {
 }
 
 Result<std::uint64_t> parse_moment(std::string_view option, const std::string& text,
-                                   const Recording& trace) {
+                                   const Recording& recording) {
   FKT_TRY(check_has_unit(option, text));
   const bool is_wall_clock = text.find(':') != text.npos;
-  const auto clock = parse_time(text, is_wall_clock ? info_with_clock_events(trace) : trace.info(),
-                                recording_end(trace));
+  const auto clock =
+      parse_time(text, is_wall_clock ? info_with_clock_events(recording) : recording.info(),
+                 recording_end(recording));
   if (!clock) return usage(std::string(option) + ": " + clock.error().message);
   return clock;
 }
 
-Result<TimeSpan> time_span(const Options& options, const Recording& trace) {
-  const RecordingInfo& info = trace.info();
+Result<TimeSpan> time_span(const Options& options, const Recording& recording) {
+  const RecordingInfo& info = recording.info();
   const std::uint64_t zero = recording_start(info);
   const std::uint64_t begin = info.checkpoint ? info.checkpoint->from : zero;
-  std::uint64_t end = recording_end(trace);
+  std::uint64_t end = recording_end(recording);
   if (info.checkpoint) end = std::min(end, info.slice_end());
   const auto at = [&](const char* option, std::uint64_t clock) {
     const TimeFormat seconds(TimeUnit::s, info.clocks.ticks_per_second());
@@ -92,7 +93,8 @@ Result<TimeSpan> time_span(const Options& options, const Recording& trace) {
   TimeSpan span;
   for (const char* name : {"from", "to"}) {
     if (!options.has(name)) continue;
-    const auto clock = FKT_TRY(parse_moment("--" + std::string(name), options.text(name), trace));
+    const auto clock =
+        FKT_TRY(parse_moment("--" + std::string(name), options.text(name), recording));
     (std::string_view(name) == "from" ? span.from : span.to) = clock;
   }
   if (span.from && *span.from > end) return at("--from", end);
@@ -111,10 +113,10 @@ bool is_task_name(std::string_view text) {
 }
 
 Result<std::uint32_t> find_pid(std::string_view option, std::string_view text,
-                               const Recording& trace) {
+                               const Recording& recording) {
   constexpr std::size_t kListed = 8;
   if (!is_task_name(text)) return parse_pid(option, text);
-  const NamedProcesses found = find_processes(trace, text, {});
+  const NamedProcesses found = find_processes(recording, text, {});
   if (found.pids.size() == 1) return found.pids.front();
   const std::string name = std::string(option) + ": " + '"' + std::string(text) + '"';
   if (found.pids.empty()) {
@@ -170,21 +172,22 @@ Result<Selection> selection_request(const Options& options, const char* needs_wi
   return selection;
 }
 
-Status complete_selection(const Options& options, const Recording& trace, Selection& selection) {
-  const auto span = FKT_TRY(time_span(options, trace));
+Status complete_selection(const Options& options, const Recording& recording,
+                          Selection& selection) {
+  const auto span = FKT_TRY(time_span(options, recording));
   selection.from = span.from;
   selection.to = span.to;
   if (options.has("-s") && !selection.stats_pid) {
-    selection.stats_pid = FKT_TRY(find_pid("-s", options.text("-s"), trace));
+    selection.stats_pid = FKT_TRY(find_pid("-s", options.text("-s"), recording));
   }
   if (options.has("layer")) {
-    selection.layer = FKT_TRY(layer_of(trace.info().catalogue, options.text("layer")));
+    selection.layer = FKT_TRY(layer_of(recording.info().catalogue, options.text("layer")));
   }
   if (options.has("cpu")) {
     const auto cpu = parse_whole("--cpu", options.text("cpu"), 0, 0xffff);
     if (!cpu) return cpu.error();
     selection.cpu = static_cast<std::uint32_t>(*cpu);
-    const bool known = std::any_of(trace.pages().begin(), trace.pages().end(),
+    const bool known = std::any_of(recording.pages().begin(), recording.pages().end(),
                                    [&](const PageRef& page) { return page.cpu == *selection.cpu; });
     if (!known) {
       return Error{ErrorCode::absent,
@@ -194,20 +197,21 @@ Status complete_selection(const Options& options, const Recording& trace, Select
   return Done{};
 }
 
-Status find_selected(const Options& options, const Recording& trace, Selection& selection,
+Status find_selected(const Options& options, const Recording& recording, Selection& selection,
                      const Reading& reading) {
   if (options.has("where")) {
-    auto filter = make_filter(trace, options.text("where"), reading, options.has("dump"));
+    auto filter = make_filter(recording, options.text("where"), reading, options.has("dump"));
     if (!filter) return about("--where", filter.error());
     selection.where = std::move(*filter);
   }
-  return options.has("around") ? find_around(options, trace, selection, reading) : Status(Done{});
+  return options.has("around") ? find_around(options, recording, selection, reading)
+                               : Status(Done{});
 }
 
-Result<std::uint64_t> window_of(const Options& options, const Recording& trace) {
+Result<std::uint64_t> window_of(const Options& options, const Recording& recording) {
   const std::string text = options.has("window") ? options.text("window") : std::string(kWindow);
   FKT_TRY(check_has_unit("--window", text));
-  const auto window = fkt::parse_duration(text, trace.info().clocks.ticks_per_second());
+  const auto window = fkt::parse_duration(text, recording.info().clocks.ticks_per_second());
   if (!window) return about("--window", window.error());
   return window;
 }

@@ -25,7 +25,7 @@ std::optional<std::string> selection_option(const Options& options);
 struct TimeSpan {
   std::optional<std::uint64_t> from, to;
 };
-Result<TimeSpan> time_span(const Options& options, const Recording& trace);
+Result<TimeSpan> time_span(const Options& options, const Recording& recording);
 
 // Returns true if the text is to be taken for the name of a task: it is no number.
 bool is_task_name(std::string_view text);
@@ -33,7 +33,7 @@ bool is_task_name(std::string_view text);
 Result<std::uint32_t> parse_pid(std::string_view option, std::string_view text);
 // As parse_pid(), or finds the process of that name in the recording, which must be the only one.
 Result<std::uint32_t> find_pid(std::string_view option, std::string_view text,
-                               const Recording& trace);
+                               const Recording& recording);
 // Returns an error if a process or task that the selection names was not seen in the whole
 // recording, which was read. file: its name.
 Status check_tasks_seen(const Analysis& analysis, const std::string& file);
@@ -44,15 +44,15 @@ Result<Selection> selection_request(const Options& options, const char* needs_wi
 // Parses a moment of the recording as typed with `option`: since its start, or by the clock on the
 // wall, for which all pages are read (ticks).
 Result<std::uint64_t> parse_moment(std::string_view option, const std::string& text,
-                                   const Recording& trace);
+                                   const Recording& recording);
 // Evaluates the options that refer to the recording: times, CPUs, layers.
-Status complete_selection(const Options& options, const Recording& trace, Selection& selection);
+Status complete_selection(const Options& options, const Recording& recording, Selection& selection);
 // Evaluates --where and --around, which each read the recording once to find their events.
-Status find_selected(const Options& options, const Recording& trace, Selection& selection,
+Status find_selected(const Options& options, const Recording& recording, Selection& selection,
                      const Reading& reading);
 
 // Returns the value of --window in ticks.
-Result<std::uint64_t> window_of(const Options& options, const Recording& trace);
+Result<std::uint64_t> window_of(const Options& options, const Recording& recording);
 // Restricts the selection to these intervals; reading stops behind the last one. `what` describes
 // them in messages.
 void restrict_to(Selection& selection, std::vector<Interval> parts, std::string what);

@@ -23,8 +23,8 @@ constexpr const char* kKallsyms = "/proc/kallsyms";
 constexpr std::size_t kMostLine = 1 << 20;  // bytes
 
 Result<Symbols> symbols_of_recording(const std::string& path) {
-  const auto trace = FKT_TRY(Recording::open(path));
-  Symbols symbols = trace.info().symbols;
+  const auto recording = FKT_TRY(Recording::open(path));
+  Symbols symbols = recording.info().symbols;
   if (symbols.empty()) {
     return Error{ErrorCode::format, path +
                                         ": the recording has no kernel symbols (fkt_record "

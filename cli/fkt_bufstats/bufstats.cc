@@ -95,18 +95,19 @@ Result<Request> request_of(const Options& options) {
 
 // The end of the last page in ticks: the drain empties the buffers after the stop, which is shown
 // too. In a slice, the end of the slice.
-std::uint64_t last_page_end(const Recording& trace) {
-  std::uint64_t end = recording_end(trace);
-  if (trace.info().checkpoint) return end;
-  for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
+std::uint64_t last_page_end(const Recording& recording) {
+  std::uint64_t end = recording_end(recording);
+  if (recording.info().checkpoint) return end;
+  for (const PageRef& page : recording.pages()) end = std::max(end, page.end_clock);
   return end;
 }
 
-Result<TimeScale> scale_of(const Options& options, const Recording& trace, const Request& request) {
-  TimeScale scale{
-      trace.info().checkpoint ? trace.info().checkpoint->from : recording_start(trace.info()),
-      last_page_end(trace) + 1, request.rows};
-  const auto span = FKT_TRY(time_span(options, trace));
+Result<TimeScale> scale_of(const Options& options, const Recording& recording,
+                           const Request& request) {
+  TimeScale scale{recording.info().checkpoint ? recording.info().checkpoint->from
+                                              : recording_start(recording.info()),
+                  last_page_end(recording) + 1, request.rows};
+  const auto span = FKT_TRY(time_span(options, recording));
   scale.from = span.from.value_or(scale.from);
   scale.to = span.to.value_or(scale.to);
   if (scale.from < scale.to) return scale;
@@ -117,11 +118,11 @@ Result<TimeScale> scale_of(const Options& options, const Recording& trace, const
   return usage("--from: not before --to");
 }
 
-void write(TextWriter& out, const Request& request, const Recording& trace,
+void write(TextWriter& out, const Request& request, const Recording& recording,
            const BufferColumns& columns) {
-  const double per_second = trace.info().clocks.ticks_per_second();
-  const std::uint64_t start = recording_start(trace.info());
-  const BufferTable table{columns, trace.info().page_bytes, start,
+  const double per_second = recording.info().clocks.ticks_per_second();
+  const std::uint64_t start = recording_start(recording.info());
+  const BufferTable table{columns, recording.info().page_bytes, start,
                           TimeFormat(request.unit, per_second)};
   switch (request.form) {
     case Form::text:
@@ -148,28 +149,28 @@ Status put_output(const std::string& path, const TextWriter& out) {
 int run(const Options& options) {
   const Result<Request> request = request_of(options);
   if (!request) return fail(request.error());
-  const Result<Recording> trace = Recording::open(request->file);
-  if (!trace) return fail(trace.error());
-  const Result<TimeScale> scale = scale_of(options, *trace, *request);
-  if (!scale) return fail(scale.error(), request->file, *trace);
+  const Result<Recording> recording = Recording::open(request->file);
+  if (!recording) return fail(recording.error());
+  const Result<TimeScale> scale = scale_of(options, *recording, *request);
+  if (!scale) return fail(scale.error(), request->file, *recording);
   BufferColumns columns(*scale);
   const Status followed = [&] {
     Progress progress("reading");
-    const std::uint64_t total = events_of(*trace);
+    const std::uint64_t total = events_of(*recording);
     return follow_buffers(
-        *trace, [&](const BufferState& state) { columns.add(state); },
+        *recording, [&](const BufferState& state) { columns.add(state); },
         [&](std::uint64_t done) { progress.update(done, total); });
   }();
   columns.finish();
   TextWriter out;
-  write(out, *request, *trace, columns);
+  write(out, *request, *recording, columns);
   const Status written = put_output(request->output, out);
   if (!written) return fail(written.error());
   if (!followed) {
-    say_damage(request->file, *trace);
+    say_damage(request->file, *recording);
     return fail({followed.error().code, request->file + ": " + followed.error().message});
   }
-  return say_damage(request->file, *trace);
+  return say_damage(request->file, *recording);
 }
 
 }  // namespace

@@ -37,17 +37,17 @@ void add_options(Options& options) {
   options.positional("FILE", 1);
 }
 
-std::string message(const std::string& file, const Recording& trace,
+std::string message(const std::string& file, const Recording& recording,
                     std::span<const Interval> slice, const SliceSummary& written) {
   std::uint64_t ticks = 0;
   for (const Interval& stretch : slice) ticks += stretch.to - stretch.from;
-  const TimeFormat seconds(TimeUnit::s, trace.info().clocks.ticks_per_second());
+  const TimeFormat seconds(TimeUnit::s, recording.info().clocks.ticks_per_second());
   return file + ": " + seconds.text(ticks) + " s, " +
          (slice.size() == 1 ? "" : fmt::format("{} stretches, ", slice.size())) +
          (written.unreadable == 0 ? ""
                                   : with_commas(written.events - written.unreadable) + " of ") +
          with_commas(written.events) + " events, " + with_commas(written.pages) + " of " +
-         with_commas(trace.pages().size()) + " pages, " + bytes_text(written.bytes);
+         with_commas(recording.pages().size()) + " pages, " + bytes_text(written.bytes);
 }
 
 int run(const Options& options) {
@@ -56,18 +56,18 @@ int run(const Options& options) {
   const Status named = check_not_stdout("-o", options.text("output"));
   if (!named) return fail(named.error());
   const std::string file = options.arguments().empty() ? "trace_file" : options.arguments()[0];
-  const Result<Recording> trace = Recording::open(file);
-  if (!trace) return fail(trace.error());
-  const std::uint64_t total = events_of(*trace);
+  const Result<Recording> recording = Recording::open(file);
+  if (!recording) return fail(recording.error());
+  const std::uint64_t total = events_of(*recording);
   Progress progress("reading");
   const auto reading = [&](std::uint64_t done) { progress.update(done, total); };
 
-  const Result<std::vector<Interval>> slice = slice_of(options, *trace, reading);
-  if (!slice) return fail(slice.error(), file, *trace);
+  const Result<std::vector<Interval>> slice = slice_of(options, *recording, reading);
+  if (!slice) return fail(slice.error(), file, *recording);
   Result<NewFile> output = NewFile::create(options.text("output"), options.has("force"));
   if (!output) return fail(output.error());
-  CheckpointCache cache(*trace, cache_folder());
-  const auto written = write_slice(*trace, *slice, output->fd(), output->name(),
+  CheckpointCache cache(*recording, cache_folder());
+  const auto written = write_slice(*recording, *slice, output->fd(), output->name(),
                                    {.reading = reading, .cache = &cache});
   if (!written) return fail(written.error());
   // An error is ignored: without the stored states the next slice takes longer, but this one is
@@ -75,8 +75,8 @@ int run(const Options& options) {
   static_cast<void>(cache.keep());
   const Status kept = output->keep();
   if (!kept) return fail(kept.error());
-  warn(message(output->name(), *trace, *slice, *written));
-  return say_damage(file, *trace);
+  warn(message(output->name(), *recording, *slice, *written));
+  return say_damage(file, *recording);
 }
 
 }  // namespace

@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::size_t kMostStretches = 1000;
 
-Result<std::vector<std::uint64_t>> clocks(const Options& options, const Recording& trace,
+Result<std::vector<std::uint64_t>> clocks(const Options& options, const Recording& recording,
                                           const char* name) {
   std::vector<std::uint64_t> found;
   for (const std::string& text : options.texts(name)) {
-    found.push_back(FKT_TRY(parse_moment("--" + std::string(name), text, trace)));
+    found.push_back(FKT_TRY(parse_moment("--" + std::string(name), text, recording)));
   }
   return found;
 }
 
 // Pairs the first --from with the first --to, the second with the second, and so on. A single one
 // without its counterpart extends to the end or start of the recording.
-Result<std::vector<Interval>> by_time(const Options& options, const Recording& trace) {
-  const auto from = FKT_TRY(clocks(options, trace, "from"));
-  const auto to = FKT_TRY(clocks(options, trace, "to"));
+Result<std::vector<Interval>> by_time(const Options& options, const Recording& recording) {
+  const auto from = FKT_TRY(clocks(options, recording, "from"));
+  const auto to = FKT_TRY(clocks(options, recording, "to"));
   const std::size_t most = std::max<std::size_t>({from.size(), to.size(), 1});
   if (most > 1 && from.size() != to.size()) {
     return usage("--from, --to: several stretches need as many of the one as of the other");
@@ -49,9 +49,9 @@ Result<std::vector<Interval>> by_time(const Options& options, const Recording& t
 }
 
 // Parses "3-7", or "3" for one page; returns the time span of these pages.
-Result<Interval> page_range(std::string_view text, const Recording& trace) {
+Result<Interval> page_range(std::string_view text, const Recording& recording) {
   const std::size_t dash = std::min(text.find('-'), text.size());
-  const std::uint64_t last_page = trace.pages().size() - 1;
+  const std::uint64_t last_page = recording.pages().size() - 1;
   const auto first = parse_whole("--pages", text.substr(0, dash), 0, last_page);
   if (!first) return first.error();
   const std::string_view behind = text.substr(std::min(dash + 1, text.size()));
@@ -59,20 +59,20 @@ Result<Interval> page_range(std::string_view text, const Recording& trace) {
       FKT_TRY(dash == text.size() ? first : parse_whole("--pages", behind, *first, last_page));
   Interval slice{kForever, 0};
   for (std::uint64_t i = *first; i <= last; i++) {
-    slice.from = std::min(slice.from, trace.pages()[i].first_clock);
-    slice.to = std::max(slice.to, trace.pages()[i].end_clock + 1);
+    slice.from = std::min(slice.from, recording.pages()[i].first_clock);
+    slice.to = std::max(slice.to, recording.pages()[i].end_clock + 1);
   }
   return slice;
 }
 
 // Parses a list such as "3-7,12-14".
-Result<std::vector<Interval>> by_pages(const Options& options, const Recording& trace) {
-  if (trace.pages().empty()) return Error{ErrorCode::absent, "--pages: the recording has none"};
+Result<std::vector<Interval>> by_pages(const Options& options, const Recording& recording) {
+  if (recording.pages().empty()) return Error{ErrorCode::absent, "--pages: the recording has none"};
   const std::string& text = options.text("pages");
   std::vector<Interval> stretches;
   for (std::string_view rest = text;;) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
-    const auto stretch = FKT_TRY(page_range(rest.substr(0, comma), trace));
+    const auto stretch = FKT_TRY(page_range(rest.substr(0, comma), recording));
     stretches.push_back(stretch);
     if (comma == rest.size()) return stretches;
     rest.remove_prefix(comma + 1);
@@ -80,7 +80,7 @@ Result<std::vector<Interval>> by_pages(const Options& options, const Recording& 
 }
 
 // Narrows each interval to the span from the first to the last event that the selection selects.
-Result<std::vector<Interval>> by_events(const Recording& trace,
+Result<std::vector<Interval>> by_events(const Recording& recording,
                                         const std::vector<Interval>& stretches, Selection selection,
                                         const Reading& reading, const char* option,
                                         const std::string& text) {
@@ -88,25 +88,25 @@ Result<std::vector<Interval>> by_events(const Recording& trace,
   for (const Interval& stretch : stretches) {
     selection.from = stretch.from;
     selection.to = stretch.to;
-    if (const auto part = extent(trace, selection, reading)) found.push_back(*part);
+    if (const auto part = extent(recording, selection, reading)) found.push_back(*part);
   }
   if (!found.empty()) return found;
   return Error{ErrorCode::absent,
                std::string(option) + ": nothing in the recording is this: " + text};
 }
 
-Result<std::vector<Interval>> by_where(const Options& options, const Recording& trace,
+Result<std::vector<Interval>> by_where(const Options& options, const Recording& recording,
                                        const std::vector<Interval>& stretches,
                                        const Reading& reading) {
   const std::string& text = options.text("where");
-  auto filter = make_filter(trace, text, reading);
+  auto filter = make_filter(recording, text, reading);
   if (!filter) return about("--where", filter.error());
   Selection selection;
   selection.where = std::move(*filter);
-  return by_events(trace, stretches, selection, reading, "--where", text);
+  return by_events(recording, stretches, selection, reading, "--where", text);
 }
 
-Result<std::vector<Interval>> by_task(const Options& options, const Recording& trace,
+Result<std::vector<Interval>> by_task(const Options& options, const Recording& recording,
                                       const std::vector<Interval>& stretches,
                                       const Reading& reading) {
   const std::string& text = options.text("task");
@@ -117,14 +117,14 @@ Result<std::vector<Interval>> by_task(const Options& options, const Recording& t
     const auto pid = FKT_TRY(parse_pid("--task", text));
     selection.own = TaskChoice{pid, text};
   }
-  return by_events(trace, stretches, selection, reading, "--task", text);
+  return by_events(recording, stretches, selection, reading, "--task", text);
 }
 
-Status widen(const Options& options, const Recording& trace, std::vector<Interval>& stretches) {
+Status widen(const Options& options, const Recording& recording, std::vector<Interval>& stretches) {
   if (!options.has("context")) return Done{};
   FKT_TRY(check_has_unit("--context", options.text("context")));
   const auto context =
-      fkt::parse_duration(options.text("context"), trace.info().clocks.ticks_per_second());
+      fkt::parse_duration(options.text("context"), recording.info().clocks.ticks_per_second());
   if (!context) return about("--context", context.error());
   for (Interval& stretch : stretches) {
     stretch.from -= std::min(stretch.from, *context);
@@ -135,25 +135,25 @@ Status widen(const Options& options, const Recording& trace, std::vector<Interva
 
 }  // namespace
 
-Result<std::vector<Interval>> slice_of(const Options& options, const Recording& trace,
+Result<std::vector<Interval>> slice_of(const Options& options, const Recording& recording,
                                        const Reading& reading) {
   const int ways = options.has("pages") + options.has("where") + options.has("task");
   if (ways > 1) return usage("--pages, --where, --task: only one of the three");
   if (ways == 0 && !options.has("from") && !options.has("to")) {
     return usage("which slice? --from and --to, --pages, --where or --task say it (see --help)");
   }
-  auto wanted = FKT_TRY(by_time(options, trace));
-  std::vector<Interval> stretches = stretches_in(trace, wanted);
+  auto wanted = FKT_TRY(by_time(options, recording));
+  std::vector<Interval> stretches = stretches_in(recording, wanted);
   if (stretches.empty()) {
     return Error{ErrorCode::absent, "--from, --to: nothing of the recording is between them"};
   }
   Result<std::vector<Interval>> slice = stretches;
-  if (options.has("pages")) slice = by_pages(options, trace);
-  if (options.has("where")) slice = by_where(options, trace, stretches, reading);
-  if (options.has("task")) slice = by_task(options, trace, stretches, reading);
+  if (options.has("pages")) slice = by_pages(options, recording);
+  if (options.has("where")) slice = by_where(options, recording, stretches, reading);
+  if (options.has("task")) slice = by_task(options, recording, stretches, reading);
   if (!slice) return slice;
-  FKT_TRY(widen(options, trace, *slice));
-  stretches = stretches_in(trace, std::move(*slice));
+  FKT_TRY(widen(options, recording, *slice));
+  stretches = stretches_in(recording, std::move(*slice));
   if (stretches.empty()) {
     return Error{ErrorCode::absent, "nothing of the recording is in this slice"};
   }

@@ -11,7 +11,7 @@ namespace fkt::cli {
 // Returns at least one interval; they lie within the recording, are sorted and do not overlap or
 // touch. Returns ErrorCode::usage if the options contradict each other, ErrorCode::absent if they
 // select nothing.
-Result<std::vector<Interval>> slice_of(const Options& options, const Recording& trace,
+Result<std::vector<Interval>> slice_of(const Options& options, const Recording& recording,
                                        const Reading& reading);
 
 }  // namespace fkt::cli

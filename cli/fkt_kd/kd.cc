@@ -106,9 +106,9 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
   const CallTraceShape shape{request.interleaved, is_log, request.long_form, request.shape.above};
   std::uint64_t start = source.start();
   if (is_log) {
-    const KftEnds ends = find_kft_ends(*source.trace());
+    const KftEnds ends = find_kft_ends(*source.recording());
     if (ends.begin) start = ends.begin->clock;
-    const Result<bool> written = put_lines(kft_head(*source.trace(), ends));
+    const Result<bool> written = put_lines(kft_head(*source.recording(), ends));
     if (!written || !*written) return written;
   }
   CallTrace trace(shape, time, start, source.types().name, task_name(source), flush);
@@ -116,7 +116,7 @@ Result<bool> call_trace(CallSource& source, const KdRequest& request, const Time
   if (is_log) {
     const Selection& selection = source.analysis()->selection();
     const ReadRange range{.from = selection.from, .to = selection.to, .cpu = selection.cpu};
-    trace.set_moments(&moments.emplace(*source.trace(), range));
+    trace.set_moments(&moments.emplace(*source.recording(), range));
   }
   FKT_TRY(read(source, &trace, wanted));
   trace.finish();
@@ -153,7 +153,7 @@ Result<std::string> paths(CallSource& source, const KdRequest& request, const Ti
   }
   FKT_TRY(read(source, &tree, true));
   tree.finish();
-  const bool unknown = source.trace() != nullptr && programs_only(source.trace()->info());
+  const bool unknown = source.recording() != nullptr && programs_only(source.recording()->info());
   return tree_text(tree, request, time,
                    {.title = request.file, .total = unknown ? "Time, running or not" : "CPU time"});
 }
@@ -167,7 +167,7 @@ Result<std::string> user_functions(CallSource& source, const KdRequest& request,
     return Error{ErrorCode::absent, "--functions: no function of a user program is selected"};
   }
   constexpr std::uint64_t kNeeded = 1ULL << FKT_L_SYSTEM | 1ULL << FKT_L_PROCESS;
-  if ((source.trace()->info().command.mask & kNeeded) != kNeeded) {
+  if ((source.recording()->info().command.mask & kNeeded) != kNeeded) {
     warn(request.file +
          ": system calls and switches were not both recorded: what they took counts as Own");
   }
@@ -193,7 +193,7 @@ Status read_activity(CallSource& source, TaskActivity& states) {
 Result<std::string> critical_path(CallSource& source, const KdRequest& request,
                                   const TimeFormat& time) {
   const Analysis& analysis = *source.analysis();
-  const auto pid = FKT_TRY(find_pid("--critical-path", request.process, *source.trace()));
+  const auto pid = FKT_TRY(find_pid("--critical-path", request.process, *source.recording()));
   TaskActivity states(analysis);
   states.keep_history();
   FKT_TRY(read_activity(source, states));
@@ -288,7 +288,7 @@ int run(const Options& options) {
   if (!request) return fail(request.error());
   Result<CallSource> source = CallSource::open(request->file);
   if (!source) return fail(source.error());
-  if (source->trace() == nullptr) {
+  if (source->recording() == nullptr) {
     const Status good = check_for_log(options, *request);
     if (!good) return fail(good.error());
   }
@@ -297,14 +297,15 @@ int run(const Options& options) {
   request->shape.above = *least;
   const Result<Selection> selection = [&] {
     Progress progress("searching");
-    const std::uint64_t total = source->trace() == nullptr ? 0 : events_of(*source->trace());
-    return kd_selection(options, source->trace(),
+    const std::uint64_t total =
+        source->recording() == nullptr ? 0 : events_of(*source->recording());
+    return kd_selection(options, source->recording(),
                         [&](std::uint64_t done) { progress.update(done, total); });
   }();
   if (!selection) {
-    const Recording* trace = source->trace();
-    return trace == nullptr ? fail(selection.error())
-                            : fail(selection.error(), request->file, *trace);
+    const Recording* recording = source->recording();
+    return recording == nullptr ? fail(selection.error())
+                                : fail(selection.error(), request->file, *recording);
   }
   source->select(*selection);
   const TimeFormat time(request->unit, source->ticks_per_second());
@@ -317,7 +318,7 @@ int run(const Options& options) {
     if (!seen) return fail_of(*source, seen.error());
   }
   if (analysis != nullptr && analysis->profile().events() == 0) {
-    say_no_events(request->file, *source->trace(), selection_option(options).has_value());
+    say_no_events(request->file, *source->recording(), selection_option(options).has_value());
   }
   for (const std::string& line : source->damage()) warn(line);
   // Damage is a failure although the rest was shown.

@@ -216,12 +216,12 @@ Status check_for_log(const Options& options, const KdRequest& request) {
   return Done{};
 }
 
-Result<Selection> kd_selection(const Options& options, const Recording* trace,
+Result<Selection> kd_selection(const Options& options, const Recording* recording,
                                const Reading& reading) {
   Result<Selection> selection = selection_request(options);
-  if (!selection || trace == nullptr) return selection;
-  FKT_TRY(complete_selection(options, *trace, *selection));
-  FKT_TRY(find_selected(options, *trace, *selection, reading));
+  if (!selection || recording == nullptr) return selection;
+  FKT_TRY(complete_selection(options, *recording, *selection));
+  FKT_TRY(find_selected(options, *recording, *selection, reading));
   return selection;
 }
 

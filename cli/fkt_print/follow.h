@@ -21,14 +21,15 @@ inline constexpr std::size_t kFlushBytes = 256 << 10;  // output is written in p
 // the number of events that the selection has to `shown`. before(event) is called before the
 // analysis applies it.
 template <class Each, class Before>
-bool follow(const Recording& trace, const PrintRequest& request, Analysis& analysis,
+bool follow(const Recording& recording, const PrintRequest& request, Analysis& analysis,
             std::uint64_t& shown, Each each, Before before,
             std::optional<std::uint64_t> from = {}) {
   constexpr std::uint64_t kProgressEvents = 1 << 18;
   Progress progress("reading");
-  const std::uint64_t total = events_of(trace);
+  const std::uint64_t total = events_of(recording);
   std::uint64_t done = 0;
-  for (const Event& event : trace.events({.from = from, .to = request.selection.to, .cpu = {}})) {
+  for (const Event& event :
+       recording.events({.from = from, .to = request.selection.to, .cpu = {}})) {
     before(event);
     const Analysis::Found& place = analysis.add(event);
     if (++done % kProgressEvents == 0) progress.update(done, total);
@@ -39,9 +40,9 @@ bool follow(const Recording& trace, const PrintRequest& request, Analysis& analy
 }
 
 template <class Each>
-bool follow(const Recording& trace, const PrintRequest& request, Analysis& analysis,
+bool follow(const Recording& recording, const PrintRequest& request, Analysis& analysis,
             std::uint64_t& shown, Each each) {
-  return follow(trace, request, analysis, shown, each, [](const Event&) {});
+  return follow(recording, request, analysis, shown, each, [](const Event&) {});
 }
 
 }  // namespace fkt::cli

@@ -16,29 +16,29 @@ bool is_of_time(const Selection& s) {
 
 }  // namespace
 
-Jump::Jump(const Recording& trace, const PrintRequest& request, const std::string& folder,
+Jump::Jump(const Recording& recording, const PrintRequest& request, const std::string& folder,
            std::uint64_t apart)
-    : trace_(trace), info_(trace.info()) {
+    : recording_(recording), info_(recording.info()) {
   const Selection& selection = request.selection;
   const bool dumps = request.dump && !request.statistics && !request.counts;
   if (!dumps || !selection.from || !is_of_time(selection) || info_.stretches() > 1) return;
   to_ = *selection.from;
   // A kept state has no asynchronous spans, such as requests that a disk has.
   if (info_.checkpoint || AsyncSpans(info_.catalogue).any()) return;
-  const CheckpointCache cache(trace, folder, apart);
+  const CheckpointCache cache(recording, folder, apart);
   info_.checkpoint = cache.before(*to_);
 }
 
 std::optional<std::uint64_t> Jump::run(Analysis& analysis) const {
   if (!to_ || !analysis.takes_many()) return std::nullopt;
   Progress progress("reading");
-  const std::uint64_t total = events_of(trace_);
+  const std::uint64_t total = events_of(recording_);
   ScanOptions options{.statistics = false, .stops = {*to_}};
   options.progress = [&](std::uint64_t done) {
     progress.update(done, total);
     return true;
   };
-  Scanner scanner(trace_, analysis, std::move(options));
+  Scanner scanner(recording_, analysis, std::move(options));
   scanner.run(*to_);
   analysis.reach(*to_);
   return to_;

@@ -18,7 +18,7 @@ namespace fkt::cli {
 class Jump {
  public:
   // folder, apart: as for CheckpointCache.
-  Jump(const Recording& trace, const PrintRequest& request,
+  Jump(const Recording& recording, const PrintRequest& request,
        const std::string& folder = cache_folder(),
        std::uint64_t apart = CheckpointCache::kLeastApart);
   // Returns the information that the analysis must be made with.
@@ -28,7 +28,7 @@ class Jump {
   std::optional<std::uint64_t> run(Analysis& analysis) const;
 
  private:
-  const Recording& trace_;
+  const Recording& recording_;
   RecordingInfo info_;
   std::optional<std::uint64_t> to_;  // ticks; nothing: there is no jump
 };

@@ -12,17 +12,17 @@
 namespace fkt::cli {
 namespace {
 
-Result<Prepared> prepare_slowest(const Options& options, const Recording& trace,
+Result<Prepared> prepare_slowest(const Options& options, const Recording& recording,
                                  PrintRequest& request, const Reading& reading) {
   const SlowestRequest& asked = *request.slowest;
-  const auto spans = slowest(trace, request.selection, asked.name, asked.most, reading);
+  const auto spans = slowest(recording, request.selection, asked.name, asked.most, reading);
   if (spans.empty()) {
     return Error{ErrorCode::absent,
                  "--slowest: no span \"" + asked.name + "\" was seen from entry to exit"};
   }
-  const TimeFormat time(request.unit, trace.info().clocks.ticks_per_second());
+  const TimeFormat time(request.unit, recording.info().clocks.ticks_per_second());
   TextWriter out;
-  const SlowestTable table{spans, asked.name, recording_start(trace.info()), time};
+  const SlowestTable table{spans, asked.name, recording_start(recording.info()), time};
   if (request.json) {
     table.json(out);
   } else if (request.csv) {
@@ -32,54 +32,55 @@ Result<Prepared> prepare_slowest(const Options& options, const Recording& trace,
   }
   Prepared prepared{std::string(out.view()), !options.has("window")};
   if (prepared.all) return prepared;
-  const auto window = FKT_TRY(window_of(options, trace));
+  const auto window = FKT_TRY(window_of(options, recording));
   restrict_to(request.selection, surroundings(spans, window), "the slowest " + asked.name);
   if (!request.json) prepared.text += '\n';
   return prepared;
 }
 
-Status write_time_table(const Recording& trace, const PrintRequest& request,
+Status write_time_table(const Recording& recording, const PrintRequest& request,
                         const TimeFormat& time) {
   auto file = FKT_TRY(TextFile::create(request.time_table));
-  write_page_table(file.out(), trace, time);
+  write_page_table(file.out(), recording, time);
   return file.flush(true);
 }
 
-Status write_buffer_table(const Recording& trace, const PrintRequest& request,
+Status write_buffer_table(const Recording& recording, const PrintRequest& request,
                           const TimeFormat& time, const Reading& reading) {
   auto file = FKT_TRY(TextFile::create(request.buffer_table));
   write_buffer_title(file.out(), time);
-  const std::uint64_t start = recording_start(trace.info());
+  const std::uint64_t start = recording_start(recording.info());
   Status written = Done{};
   const BufferSink sink = [&](const BufferState& state) {
     write_buffer_line(file.out(), state, start, time);
     if (written) written = file.flush();
   };
-  const Status followed = follow_buffers(trace, sink, reading);
+  const Status followed = follow_buffers(recording, sink, reading);
   if (written) written = file.flush(true);
   if (!written) return written;
   return followed ? Status(Done{}) : Status(about("-b", followed.error()));
 }
 
-Status write_tables(const Recording& trace, const PrintRequest& request, const Reading& reading) {
+Status write_tables(const Recording& recording, const PrintRequest& request,
+                    const Reading& reading) {
   // Other programs read these files.
   const TimeUnit unit = request.unit == TimeUnit::readable ? TimeUnit::cycles : request.unit;
-  const TimeFormat time(unit, trace.info().clocks.ticks_per_second());
+  const TimeFormat time(unit, recording.info().clocks.ticks_per_second());
   if (!request.time_table.empty()) {
-    FKT_TRY(write_time_table(trace, request, time));
+    FKT_TRY(write_time_table(recording, request, time));
   }
   if (request.buffer_table.empty()) return Done{};
-  return write_buffer_table(trace, request, time, reading);
+  return write_buffer_table(recording, request, time, reading);
 }
 
 }  // namespace
 
-Result<Prepared> prepare(const Options& options, const Recording& trace, PrintRequest& request,
+Result<Prepared> prepare(const Options& options, const Recording& recording, PrintRequest& request,
                          const Reading& reading) {
-  FKT_TRY(write_tables(trace, request, reading));
+  FKT_TRY(write_tables(recording, request, reading));
   if (request.tables_only) return Prepared{{}, true};
-  FKT_TRY(find_selected(options, trace, request.selection, reading));
-  if (request.slowest) return prepare_slowest(options, trace, request, reading);
+  FKT_TRY(find_selected(options, recording, request.selection, reading));
+  if (request.slowest) return prepare_slowest(options, recording, request, reading);
   return Prepared{};
 }
 

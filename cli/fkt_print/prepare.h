@@ -17,7 +17,7 @@ struct Prepared {
 };
 
 // Completes the request's selection, and writes the tables of -t and -b if they are requested.
-Result<Prepared> prepare(const Options& options, const Recording& trace, PrintRequest& request,
+Result<Prepared> prepare(const Options& options, const Recording& recording, PrintRequest& request,
                          const Reading& reading);
 
 }  // namespace fkt::cli

@@ -34,15 +34,15 @@ namespace fkt::cli {
 namespace {
 
 // Reads the recording for the statistics only.
-void add_up(const Recording& trace, const PrintRequest& request, Analysis& analysis) {
+void add_up(const Recording& recording, const PrintRequest& request, Analysis& analysis) {
   Progress progress("reading");
-  const std::uint64_t total = events_of(trace);
-  scan(trace, analysis, {.progress = [&](std::uint64_t done) {
+  const std::uint64_t total = events_of(recording);
+  scan(recording, analysis, {.progress = [&](std::uint64_t done) {
          progress.update(done, total);
          return true;
        }});
   // A slice's end does not limit the request: a slice is read to its end.
-  analysis.finish(!request.selection.to, recording_end(trace));
+  analysis.finish(!request.selection.to, recording_end(recording));
 }
 
 // Returns the begin of the dumped part, for which the state of each CPU is printed. Nothing if
@@ -55,7 +55,7 @@ std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis&
 
 // Prints the events while reading and counts them in `shown`. Returns false when the reader of
 // stdout has closed the pipe. jump: the analysis was made with its info.
-Result<bool> print_events(const Recording& trace, const PrintRequest& request, const Jump& jump,
+Result<bool> print_events(const Recording& recording, const PrintRequest& request, const Jump& jump,
                           Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
   const EventDump dump(analysis, time, request.codes);
   TextWriter out;
@@ -68,7 +68,7 @@ Result<bool> print_events(const Recording& trace, const PrintRequest& request, c
   Result<bool> wanted = true;
   const std::optional<std::uint64_t> from = jump.run(analysis);
   const bool all = follow(
-      trace, request, analysis, shown,
+      recording, request, analysis, shown,
       [&](const Event& event, const Analysis::Found& place) {
         if (!place.shown) return true;
         if (request.json) {
@@ -87,29 +87,29 @@ Result<bool> print_events(const Recording& trace, const PrintRequest& request, c
       from);
   if (!all) return wanted;
   if (cut) say_states();
-  analysis.finish(!request.selection.to, recording_end(trace));
+  analysis.finish(!request.selection.to, recording_end(recording));
   return put(out.view());
 }
 
 // On a terminal the statistics begin with the first screen (lib/report/answer.h).
-void put_first_screen(TextWriter& out, const Recording& trace, const PrintRequest& request) {
+void put_first_screen(TextWriter& out, const Recording& recording, const PrintRequest& request) {
   const Terminal screen = terminal(STDOUT_FILENO);
   const Selection& s = request.selection;
   const bool all = !s.cpu && !s.layer && !s.own && !s.where && !s.stats_pid && !s.dump_pid &&
                    s.parts.empty() && !request.without_user;
   if (!screen.is || !all) return;
-  if (!answer_is_quick(trace)) {
+  if (!answer_is_quick(recording)) {
     out.put(answer_hint(request.file));
     out.put('\n');
     return;
   }
-  const Answer answer = read_answer(trace, s, kAnswerRows, kAnswerSlowest);
-  const TimeFormat time(TimeUnit::readable, trace.info().clocks.ticks_per_second());
+  const Answer answer = read_answer(recording, s, kAnswerRows, kAnswerSlowest);
+  const TimeFormat time(TimeUnit::readable, recording.info().clocks.ticks_per_second());
   write_answer(out, answer, request.file, screen, time);
   out.put('\n');
 }
 
-std::string statistics(const Recording& trace, const PrintRequest& request,
+std::string statistics(const Recording& recording, const PrintRequest& request,
                        const Analysis& analysis, const TimeFormat& time) {
   TextWriter out;
   if (request.counts) {
@@ -122,15 +122,15 @@ std::string statistics(const Recording& trace, const PrintRequest& request,
       write_counts(out, counts);
     }
   } else {
-    Summary summary = summarize(analysis, trace.integrity(), request.without_user);
+    Summary summary = summarize(analysis, recording.integrity(), request.without_user);
     if (request.top) cut(summary, *request.top);
     if (request.json) return report_json(summary, analysis, time);
     if (request.csv) {
-      write_report_csv(out, summary, trace.info().hits, time);
+      write_report_csv(out, summary, recording.info().hits, time);
       return std::string(out.view());
     }
     if (request.dump) out.put('\n');
-    put_first_screen(out, trace, request);
+    put_first_screen(out, recording, request);
     out.set_columns(terminal(STDOUT_FILENO).width);
     write_report(out, summary, analysis, time);
   }
@@ -140,57 +140,57 @@ std::string statistics(const Recording& trace, const PrintRequest& request,
 int print(const Options& options) {
   Result<PrintRequest> request = print_request(options);
   if (!request) return fail(request.error());
-  const Result<Recording> trace = Recording::open(request->file);
-  if (!trace) return fail(trace.error());
-  const Status selection = complete_selection(options, *trace, request->selection);
-  if (!selection) return fail(selection.error(), request->file, *trace);
+  const Result<Recording> recording = Recording::open(request->file);
+  if (!recording) return fail(recording.error());
+  const Status selection = complete_selection(options, *recording, request->selection);
+  if (!selection) return fail(selection.error(), request->file, *recording);
   if (!request->process.empty()) {
-    const auto pid = find_pid("-p", request->process, *trace);
-    if (!pid) return fail(pid.error(), request->file, *trace);
+    const auto pid = find_pid("-p", request->process, *recording);
+    if (!pid) return fail(pid.error(), request->file, *recording);
     request->selection.dump_pid = *pid;
   }
   Result<Prepared> prepared = [&] {
     Progress progress("searching");
-    const std::uint64_t total = events_of(*trace);
-    return prepare(options, *trace, *request,
+    const std::uint64_t total = events_of(*recording);
+    return prepare(options, *recording, *request,
                    [&](std::uint64_t done) { progress.update(done, total); });
   }();
-  if (!prepared) return fail(prepared.error(), request->file, *trace);
+  if (!prepared) return fail(prepared.error(), request->file, *recording);
   if (!prepared->text.empty()) {
     const Result<bool> wanted = put(prepared->text);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   }
-  if (prepared->all) return say_damage(request->file, *trace);
+  if (prepared->all) return say_damage(request->file, *recording);
 
-  const TimeFormat time(request->unit, trace->info().clocks.ticks_per_second());
-  const Jump jump(*trace, *request);
+  const TimeFormat time(request->unit, recording->info().clocks.ticks_per_second());
+  const Jump jump(*recording, *request);
   Analysis analysis(jump.info(), request->selection);
   if (request->statistics) analysis.keep_histograms();
   std::uint64_t shown = 0;
   const bool view = request->view != View::none;
   if (view) {
-    const Result<bool> wanted = print_view(*trace, *request, analysis, time, shown);
+    const Result<bool> wanted = print_view(*recording, *request, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else if (request->dump) {
-    const Result<bool> wanted = print_events(*trace, *request, jump, analysis, time, shown);
+    const Result<bool> wanted = print_events(*recording, *request, jump, analysis, time, shown);
     if (!wanted) return fail(wanted.error());
     if (!*wanted) return kDone;
   } else {
-    add_up(*trace, *request, analysis);
+    add_up(*recording, *request, analysis);
   }
   const Status seen = check_tasks_seen(analysis, request->file);
-  if (!seen) return fail(seen.error(), request->file, *trace);
+  if (!seen) return fail(seen.error(), request->file, *recording);
   if (request->statistics || request->counts) {
-    const Result<bool> written = put(statistics(*trace, *request, analysis, time));
+    const Result<bool> written = put(statistics(*recording, *request, analysis, time));
     if (!written) return fail(written.error());
   }
   const std::uint64_t events = request->dump || view ? shown : analysis.profile().events();
   if (events == 0) {
-    say_no_events(request->file, *trace, selection_option(options) || options.has("-p"));
+    say_no_events(request->file, *recording, selection_option(options) || options.has("-p"));
   }
-  return say_damage(request->file, *trace, request->statistics && !request->csv);
+  return say_damage(request->file, *recording, request->statistics && !request->csv);
 }
 
 }  // namespace

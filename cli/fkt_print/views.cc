@@ -22,10 +22,10 @@ constexpr std::size_t kAllRows = ~std::size_t{0};
 // Reads the recording as follow() does, and ends the analysis. A slice's end does not limit the
 // request: a slice is read to its end.
 template <class Each>
-bool follow_all(const Recording& trace, const PrintRequest& request, Analysis& analysis,
+bool follow_all(const Recording& recording, const PrintRequest& request, Analysis& analysis,
                 std::uint64_t& shown, Each each) {
-  if (!follow(trace, request, analysis, shown, each)) return false;
-  analysis.finish(!request.selection.to, recording_end(trace));
+  if (!follow(recording, request, analysis, shown, each)) return false;
+  analysis.finish(!request.selection.to, recording_end(recording));
   return true;
 }
 
@@ -49,11 +49,11 @@ IoUse::Table io_table(View view) {
                                : IoUse::Table::sockets;
 }
 
-Result<bool> print_io(const Recording& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_io(const Recording& recording, const PrintRequest& request, Analysis& analysis,
                       const TimeFormat& time, std::uint64_t& shown) {
   const IoUse::Table table = io_table(request.view);
   IoUse use(analysis, table);
-  follow_all(trace, request, analysis, shown,
+  follow_all(recording, request, analysis, shown,
              [&](const Event& event, const Analysis::Found& place) {
                use.add(event, place);
                return true;
@@ -63,16 +63,16 @@ Result<bool> print_io(const Recording& trace, const PrintRequest& request, Analy
     warn(request.file + ": no event that this table is made of was recorded (fkt_record -k " +
          kLayers[static_cast<std::size_t>(table)] + ")");
   }
-  return put_report(
-      IoReport{use, table, trace.info(), analysis.tasks(), time, request.top.value_or(kAllRows)},
-      request);
+  return put_report(IoReport{use, table, recording.info(), analysis.tasks(), time,
+                             request.top.value_or(kAllRows)},
+                    request);
 }
 
-Result<bool> print_calls(const Recording& trace, const PrintRequest& request, Analysis& analysis,
-                         const TimeFormat& time, std::uint64_t& shown) {
+Result<bool> print_calls(const Recording& recording, const PrintRequest& request,
+                         Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
   TaskCalls calls(analysis);
   analysis.watch(calls);
-  follow_all(trace, request, analysis, shown,
+  follow_all(recording, request, analysis, shown,
              [&](const Event& event, const Analysis::Found& place) {
                calls.add(event, place);
                return true;
@@ -80,9 +80,9 @@ Result<bool> print_calls(const Recording& trace, const PrintRequest& request, An
   return put_report(CallsReport{calls, analysis, time, request.top.value_or(kAllRows)}, request);
 }
 
-Result<bool> print_summary(const Recording& trace, const PrintRequest& request,
+Result<bool> print_summary(const Recording& recording, const PrintRequest& request,
                            const TimeFormat& time, std::uint64_t& shown) {
-  const Answer answer = read_answer(trace, request.selection, request.top.value_or(kAnswerRows),
+  const Answer answer = read_answer(recording, request.selection, request.top.value_or(kAnswerRows),
                                     request.top.value_or(kAnswerSlowest));
   shown = answer.events;
   TextWriter out;
@@ -97,7 +97,7 @@ Result<bool> print_summary(const Recording& trace, const PrintRequest& request,
 }
 
 // Prints while it reads: there may be more runs than fit into memory.
-Result<bool> print_runs(const Recording& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_runs(const Recording& recording, const PrintRequest& request, Analysis& analysis,
                         const TimeFormat& time, std::uint64_t& shown) {
   using Form = RunsReport::Form;
   const Form form = request.json ? Form::json : request.csv ? Form::csv : Form::text;
@@ -111,7 +111,7 @@ Result<bool> print_runs(const Recording& trace, const PrintRequest& request, Ana
   });
   analysis.watch(runs);
   Result<bool> wanted = true;
-  const bool whole = follow_all(trace, request, analysis, shown,
+  const bool whole = follow_all(recording, request, analysis, shown,
                                 [&](const Event& event, const Analysis::Found& place) {
                                   runs.add(event, place);
                                   if (left == 0) return false;  // more are not wanted
@@ -126,10 +126,10 @@ Result<bool> print_runs(const Recording& trace, const PrintRequest& request, Ana
   return put(out.view());
 }
 
-Result<bool> print_stacks(const Recording& trace, const PrintRequest& request, Analysis& analysis,
-                          std::uint64_t& shown) {
-  StackCounts stacks(trace.info());
-  follow_all(trace, request, analysis, shown,
+Result<bool> print_stacks(const Recording& recording, const PrintRequest& request,
+                          Analysis& analysis, std::uint64_t& shown) {
+  StackCounts stacks(recording.info());
+  follow_all(recording, request, analysis, shown,
              [&](const Event& event, const Analysis::Found& place) {
                if (place.shown) stacks.add(event, analysis.tasks().name(place.task));
                return true;
@@ -144,19 +144,19 @@ Result<bool> print_stacks(const Recording& trace, const PrintRequest& request, A
 
 }  // namespace
 
-Result<bool> print_view(const Recording& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_view(const Recording& recording, const PrintRequest& request, Analysis& analysis,
                         const TimeFormat& time, std::uint64_t& shown) {
   switch (request.view) {
     case View::calls:
-      return print_calls(trace, request, analysis, time, shown);
+      return print_calls(recording, request, analysis, time, shown);
     case View::summary:
-      return print_summary(trace, request, time, shown);
+      return print_summary(recording, request, time, shown);
     case View::sched:
-      return print_runs(trace, request, analysis, time, shown);
+      return print_runs(recording, request, analysis, time, shown);
     case View::stacks:
-      return print_stacks(trace, request, analysis, shown);
+      return print_stacks(recording, request, analysis, shown);
     default:
-      return print_io(trace, request, analysis, time, shown);
+      return print_io(recording, request, analysis, time, shown);
   }
 }
 

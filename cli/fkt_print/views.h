@@ -12,7 +12,7 @@ namespace fkt::cli {
 
 // Reads the recording and prints request.view to standard output. Adds the number of events that
 // were selected to `shown`. Returns false when the reader of stdout has closed the pipe.
-Result<bool> print_view(const Recording& trace, const PrintRequest& request, Analysis& analysis,
+Result<bool> print_view(const Recording& recording, const PrintRequest& request, Analysis& analysis,
                         const TimeFormat& time, std::uint64_t& shown);
 
 }  // namespace fkt::cli

@@ -88,8 +88,8 @@ Status copy_to(const MappedFile& from, const OutputPlan& plan) {
 }
 
 // Returns what was recorded, with its begin and end by the clock of the kernel's log.
-void tell(const Recording& trace, const std::string& name) {
-  const RecordingInfo& info = trace.info();
+void tell(const Recording& recording, const std::string& name) {
+  const RecordingInfo& info = recording.info();
   // CLOCK_MONOTONIC began with the kernel.
   const double from = static_cast<double>(info.clocks.start.mono_ns) / 1e9;
   if (!info.totals) {
@@ -135,12 +135,12 @@ int run_boot_end(const Request& request) {
   const Status copied = copy_to(*file, request.output);
   if (!copied) return failed(copied.error());
   if (request.output.to_stdout()) return cli::kDone;
-  const Result<Recording> trace = Recording::open(request.output.file);
-  if (!trace) return failed(trace.error());
+  const Result<Recording> recording = Recording::open(request.output.file);
+  if (!recording) return failed(recording.error());
   std::error_code error;
   std::filesystem::remove(kBootFile, error);
   if (error) return failed(os_failure(kBootFile, error.value()));
-  if (!request.quiet) tell(*trace, request.output.file);
+  if (!request.quiet) tell(*recording, request.output.file);
   if (request.summary) show_end_screen(request.output.file);
   return cli::kDone;
 }

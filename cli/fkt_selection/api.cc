@@ -207,14 +207,14 @@ Result<std::string> Api::timed_name(const Parameters& parameters) const {
 }
 
 Error Api::nothing_called(const std::string& name) const {
-  const Catalogue& catalogue = model_.trace().info().catalogue;
+  const Catalogue& catalogue = model_.recording().info().catalogue;
   return usage("nothing is called \"" + name + "\"" +
                did_you_mean(name, searchable_names(model_.timeline().types(), catalogue)));
 }
 
 NameMatch Api::match(std::string_view name) const {
   const Timeline& timeline = model_.timeline();
-  return {name, timeline.types(), model_.trace().info().catalogue, &timeline.tasks()};
+  return {name, timeline.types(), model_.recording().info().catalogue, &timeline.tasks()};
 }
 
 Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
@@ -224,15 +224,15 @@ Result<std::string> Api::info(const Parameters&, const Unwanted&) const {
 
 std::string Api::info_of(const std::string& file, const AskedRange& part) const {
   const Timeline& timeline = model_.timeline();
-  const Recording& trace = model_.trace();
-  const RecordingInfo& info = trace.info();
+  const Recording& recording = model_.recording();
+  const RecordingInfo& info = recording.info();
   return json_object([&](JsonWriter& json) {
     json.members("file", file, "begin", since_zero(part.from), "end", since_zero(part.to), "whole",
                  std::array{since_zero(timeline.begin()), since_zero(timeline.end())}, "machine",
                  info.machine.nodename, "kernel", info.machine.release, "command",
-                 info.command.command, "page_bytes", info.page_bytes, "pages", trace.pages().size(),
-                 "ticks_per_second", info.clocks.ticks_per_second(), "started",
-                 wall_clock_text(info.clocks.start.real_ns, info.clocks.zone_seconds));
+                 info.command.command, "page_bytes", info.page_bytes, "pages",
+                 recording.pages().size(), "ticks_per_second", info.clocks.ticks_per_second(),
+                 "started", wall_clock_text(info.clocks.start.real_ns, info.clocks.zone_seconds));
     json.members("extract", extract_command_.available(), "reading", model_.progress(),
                  "statistics", model_.early_stats() != nullptr, "ready", model_.ready());
     if (!model_.ready()) return;
@@ -297,7 +297,7 @@ Result<std::string> Api::events(const Parameters& parameters, const Unwanted&) c
 }
 
 bool Api::has_cpus() const {
-  return !programs_only(model_.trace().info());
+  return !programs_only(model_.recording().info());
 }
 
 Result<std::string> Api::stats(const Parameters& parameters, const Unwanted& unwanted) const {
@@ -343,7 +343,7 @@ Result<std::string> Api::histogram(const Parameters& parameters, const Unwanted&
 // A slice, or an event: that has no kind.
 void Api::put(JsonWriter& json, const Occurrence& occurrence) const {
   if (occurrence.event == 0) return put(json, occurrence.slice);
-  const EventType* event = model_.trace().info().catalogue.find(occurrence.event);
+  const EventType* event = model_.recording().info().catalogue.find(occurrence.event);
   const Slice& at = occurrence.slice;
   json.object([&] {
     json.members("cpu", at.cpu, "from", since_zero(at.from), "name",

@@ -21,12 +21,12 @@ class Sink : public StateObserver {
       : json_(json),
         model_(model),
         timeline_(model.timeline()),
-        catalogue_(timeline_.trace().info().catalogue),
+        catalogue_(timeline_.recording().info().catalogue),
         from_(from),
         most_(most),
         cpu_(cpu),
-        time_(TimeUnit::readable, timeline_.trace().info().clocks.ticks_per_second()),
-        format_(timeline_.trace().info(), timeline_.tasks(), timeline_.types(), time_) {}
+        time_(TimeUnit::readable, timeline_.recording().info().clocks.ticks_per_second()),
+        format_(timeline_.recording().info(), timeline_.tasks(), timeline_.types(), time_) {}
 
   void slice(const Slice&) override {}
   void event(const Event& event, TaskIndex, const SpanStep&) override {
@@ -103,7 +103,8 @@ class Sink : public StateObserver {
 
 void follow(const Model& model, std::uint64_t from, std::uint64_t to, Sink& sink) {
   // What is for a request was handed in before it, as a rule much less than a second.
-  const auto second = static_cast<std::uint64_t>(model.trace().info().clocks.ticks_per_second());
+  const auto second =
+      static_cast<std::uint64_t>(model.recording().info().clocks.ticks_per_second());
   const std::uint64_t begin = model.timeline().begin();
   model.timeline().follow(from - std::min(from - std::min(from, begin), second), to, sink);
 }

@@ -74,7 +74,7 @@ std::string list_density(const Model& model, const TimeScale& scale) {
     json.members("from", since(model.zero(), scale.from), "to", since(model.zero(), scale.to),
                  "cells", scale.cells);
     put_layers(json.key("layers"), density != nullptr ? density->layers() : std::vector<unsigned>{},
-               model.trace().info().catalogue);
+               model.recording().info().catalogue);
     json.key("cpus").array([&] { put_cpus(json, model, density, scale); });
     put_gaps(json.key("gaps"), gaps_in(model.gaps(), scale), model.zero());
     json.members("exact", density != nullptr);

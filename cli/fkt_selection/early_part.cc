@@ -33,21 +33,21 @@ void EarlyPart::close() {
   const std::lock_guard lock(mutex_);
   part_.reset();
   cache_.reset();
-  trace_.reset();
+  recording_.reset();
 }
 
 std::shared_ptr<const Model> EarlyPart::cut(const Interval& part) {
   if (!std::exchange(opened_, true) && whole_.file() != "-") {
-    Result<Recording> trace = Recording::open(whole_.file());
-    if (trace) trace_ = std::make_unique<const Recording>(std::move(*trace));
-    if (trace) cache_ = std::make_unique<CheckpointCache>(*trace_, "");
+    Result<Recording> recording = Recording::open(whole_.file());
+    if (recording) recording_ = std::make_unique<const Recording>(std::move(*recording));
+    if (recording) cache_ = std::make_unique<CheckpointCache>(*recording_, "");
   }
-  if (trace_ == nullptr) return nullptr;
-  const std::vector<Interval> stretches = stretches_in(*trace_, {part});
+  if (recording_ == nullptr) return nullptr;
+  const std::vector<Interval> stretches = stretches_in(*recording_, {part});
   const Result<UniqueFd> file = unnamed_file();
   if (stretches.size() != 1 || !file) return nullptr;
   const auto written =
-      write_slice(*trace_, stretches, file->get(), "a part", {.cache = cache_.get()});
+      write_slice(*recording_, stretches, file->get(), "a part", {.cache = cache_.get()});
   if (!written) return nullptr;
   // The mapping keeps the file when its descriptor is closed.
   Result<MappedFile> mapped = MappedFile::open("/proc/self/fd/" + std::to_string(file->get()));

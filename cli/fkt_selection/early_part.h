@@ -40,9 +40,9 @@ class EarlyPart {
   std::atomic<bool> closed_{false};
   std::mutex mutex_;  // protects what follows
   bool opened_ = false;
-  std::unique_ptr<const Recording> trace_;  // the recording, opened once more
-  std::unique_ptr<CheckpointCache> cache_;  // of trace_
-  Interval at_;                             // the time of part_
+  std::unique_ptr<const Recording> recording_;  // the recording, opened once more
+  std::unique_ptr<CheckpointCache> cache_;      // of trace_
+  Interval at_;                                 // the time of part_
   std::shared_ptr<const Model> part_;
 };
 

@@ -14,8 +14,8 @@ class ListSink : public StateObserver {
         list_(list),
         zero_(zero),
         tasks_(timeline.tasks()),
-        time_(TimeUnit::readable, timeline.trace().info().clocks.ticks_per_second()),
-        format_(timeline.trace().info(), tasks_, timeline.types(), time_) {}
+        time_(TimeUnit::readable, timeline.recording().info().clocks.ticks_per_second()),
+        format_(timeline.recording().info(), tasks_, timeline.types(), time_) {}
 
   void slice(const Slice&) override {}
   void event(const Event& event, TaskIndex running, const SpanStep& step) override {

@@ -34,12 +34,12 @@ class TaskSummer {
 
 }  // namespace
 
-Model::Model(Recording trace, std::string file, CacheRules cache)
-    : trace_(std::move(trace)),
-      index_(trace_.pages()),
+Model::Model(Recording recording, std::string file, CacheRules cache)
+    : recording_(std::move(recording)),
+      index_(recording_.pages()),
       file_(std::move(file)),
       cache_rules_(std::move(cache)),
-      timeline_(trace_),
+      timeline_(recording_),
       lane_pyramid_(timeline_.begin(), timeline_.end(),
                     events_about(timeline_.begin(), timeline_.end()), timeline_.longest_burst(),
                     timeline_.tasks()),
@@ -61,16 +61,16 @@ void Model::wait() {
 }
 
 void Model::read() {
-  trace_.split();
+  recording_.split();
   // Where pages are split, that is most of the work of counting events: then the overview stays
   // coarse until the pass over the timeline has read the pages.
-  const bool splits = trace_.splits_pages();
+  const bool splits = recording_.splits_pages();
   if (!splits) read_density();
   read_statistics();
   TaskSummer summer(task_sums_, lane_pyramid_);
   SliceRelay relay(summer);
   if (splits) {
-    density_ = std::make_unique<Density>(trace_);
+    density_ = std::make_unique<Density>(recording_);
     const auto count = [this](std::uint32_t number, const Result<Page>& page) {
       density_->add(number, page);
     };
@@ -81,17 +81,17 @@ void Model::read() {
   }
   relay.finish();
   lane_pyramid_.finish();
-  integrity_ = trace_.integrity();
-  trace_.forget();
+  integrity_ = recording_.integrity();
+  recording_.forget();
   if (timeline_pass_.stop) return;
   ready_ = true;
   fill_checkpoint_cache();
 }
 
 void Model::read_density() {
-  density_ = std::make_unique<Density>(trace_);
+  density_ = std::make_unique<Density>(recording_);
   finish_density();
-  trace_.forget();
+  recording_.forget();
 }
 
 void Model::finish_density() {
@@ -102,7 +102,7 @@ void Model::finish_density() {
 void Model::read_statistics() {
   early_stats_.read(scan_pass_);
   scanned_ = !scan_pass_.stop;
-  trace_.forget();
+  recording_.forget();
   malloc_trim(0);  // the sums of each thread, for every name, are in the heap of that thread
 }
 
@@ -110,13 +110,13 @@ void Model::read_statistics() {
 void Model::fill_checkpoint_cache() const {
   if (cache_rules_.folder.empty() || file_ == "-") return;
   set_thread_nice(kAtLeisure);  // opening a recording with calls reads all of it
-  const Result<Recording> trace = Recording::open(file_);
-  if (!trace) return;
-  CheckpointCache cache(*trace, cache_rules_.folder, cache_rules_.apart);
+  const Result<Recording> recording = Recording::open(file_);
+  if (!recording) return;
+  CheckpointCache cache(*recording, cache_rules_.folder, cache_rules_.apart);
   const auto unknown = [&](std::uint64_t moment) { return !cache.knows(moment); };
   if (std::ranges::none_of(cache.moments(), unknown)) return;
   const std::uint64_t last = cache.moments().back();
-  fkt::read_checkpoints(*trace, {&last, 1}, &cache,
+  fkt::read_checkpoints(*recording, {&last, 1}, &cache,
                         [this](std::uint64_t) { return idle_work_.wait(timeline_pass_.stop); });
   // A failure is ignored: the first slice takes longer, nothing else.
   static_cast<void>(cache.keep());
@@ -129,7 +129,7 @@ double Model::progress() const {
     return total > 0 ? std::min(1.0, static_cast<double>(pass.done) / total) : 0;
   };
   const double sum = part(scan_pass_) + kTimelineWeight * part(timeline_pass_);
-  if (trace_.splits_pages()) return sum / (1 + kTimelineWeight);
+  if (recording_.splits_pages()) return sum / (1 + kTimelineWeight);
   return (part(density_pass_) + sum) / (2 + kTimelineWeight);
 }
 

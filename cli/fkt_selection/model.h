@@ -30,7 +30,7 @@ class Model {
  public:
   // `trace` is the recording `file`, which Recording::open_unsplit() has opened. Reading begins
   // with start().
-  Model(Recording trace, std::string file, CacheRules cache = {});
+  Model(Recording recording, std::string file, CacheRules cache = {});
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -42,7 +42,7 @@ class Model {
   // Waits until everything is read.
   void wait();
 
-  const Recording& trace() const { return trace_; }
+  const Recording& recording() const { return recording_; }
   const std::string& file() const { return file_; }
   const Timeline& timeline() const { return timeline_; }
   bool ready() const { return ready_; }
@@ -66,7 +66,7 @@ class Model {
   std::uint64_t events_about(std::uint64_t from, std::uint64_t to) const;
 
   // The zero of all times that users enter or see, in ticks.
-  std::uint64_t zero() const { return recording_start(trace_.info()); }
+  std::uint64_t zero() const { return recording_start(recording_.info()); }
 
  private:
   void read();
@@ -75,7 +75,7 @@ class Model {
   void read_statistics();
   void fill_checkpoint_cache() const;
 
-  Recording trace_;
+  Recording recording_;
   const std::vector<PageRef> index_;  // a copy: the reading thread changes those of trace_
   std::string file_;
   CacheRules cache_rules_;

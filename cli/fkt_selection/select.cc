@@ -60,7 +60,7 @@ std::uint32_t terminal_columns() {
 
 Result<TimeScale> scale_of(const Options& options, const Model& model, std::uint32_t columns) {
   TimeScale scale{model.timeline().begin(), model.timeline().end(), columns};
-  const auto span = FKT_TRY(time_span(options, model.trace()));
+  const auto span = FKT_TRY(time_span(options, model.recording()));
   scale.from = span.from.value_or(scale.from);
   scale.to = span.to.value_or(scale.to);
   if (scale.from >= scale.to) return usage("--from: not before --to");
@@ -75,13 +75,13 @@ Status write_file(const std::string& path, const std::string& text) {
 
 Overview overview_of(const Model& model, const TimeScale& scale, std::optional<TimeUnit> unit) {
   PassControl control;
-  const Recording& trace = model.trace();
-  const Density density(trace, std::max(1U, std::thread::hardware_concurrency()), control);
+  const Recording& recording = model.recording();
+  const Density density(recording, std::max(1U, std::thread::hardware_concurrency()), control);
   for (const Density::Damage& found : density.damage()) {
-    trace.note_damage(trace.pages()[found.page], found.error);
+    recording.note_damage(recording.pages()[found.page], found.error);
   }
-  return Overview{trace,        density.cells(scale), gaps_in(density.gaps(), scale),
-                  model.zero(), damage_of(trace),     unit};
+  return Overview{recording,    density.cells(scale), gaps_in(density.gaps(), scale),
+                  model.zero(), damage_of(recording), unit};
 }
 
 Status draw(const Options& options, const Model& model) {
@@ -163,7 +163,7 @@ Status serve(const Options& options, Model& model) {
   give_memory_back();
   const auto token = FKT_TRY(random_token());
   const ExtractCommand extract_command =
-      ExtractCommand::beside_this(model.file(), model.trace().info().clocks.ticks_per_second());
+      ExtractCommand::beside_this(model.file(), model.recording().info().clocks.ticks_per_second());
   const Api api(model, extract_command);
   sigset_t ends;
   sigemptyset(&ends);
@@ -206,19 +206,19 @@ int select_part(int argc, const char* const* argv) {
   if (!possible) return fail(possible.error());
   const std::string file =
       options.arguments().empty() ? std::string("trace_file") : options.arguments()[0];
-  Result<Recording> trace = Recording::open_unsplit(file);
-  if (!trace) return fail(trace.error());
-  if (trace->pages().empty()) {
-    say_damage(file, *trace);
+  Result<Recording> recording = Recording::open_unsplit(file);
+  if (!recording) return fail(recording.error());
+  if (recording->pages().empty()) {
+    say_damage(file, *recording);
     return fail({ErrorCode::damaged, file + ": no page of events in it"});
   }
-  if (drawn || html) trace->split();
-  Model model(std::move(*trace), file, {.folder = html ? std::string{} : cache_folder()});
+  if (drawn || html) recording->split();
+  Model model(std::move(*recording), file, {.folder = html ? std::string{} : cache_folder()});
   Status done = drawn ? draw(options, model) : Done{};
   if (done && html) done = write_html(options, model);
   if (!drawn && !html) done = serve(options, model);
-  if (!done) return fail(done.error(), file, model.trace());
-  return drawn || html ? say_damage(file, model.trace()) : kDone;
+  if (!done) return fail(done.error(), file, model.recording());
+  return drawn || html ? say_damage(file, model.recording()) : kDone;
 }
 
 }  // namespace fkt::cli

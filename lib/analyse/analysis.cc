@@ -283,10 +283,10 @@ void Analysis::end_stretch(std::uint64_t end, bool last) {
 namespace {
 
 // Returns the clock of the page's last event (ticks), or 0 if no event of the page can be read.
-std::uint64_t last_event(const Recording& trace, const PageRef& ref) {
-  const Result<Page> page = trace.page(ref);
+std::uint64_t last_event(const Recording& recording, const PageRef& ref) {
+  const Result<Page> page = recording.page(ref);
   if (!page) return 0;
-  PageDecoder decoder(trace.words(), *page);
+  PageDecoder decoder(recording.words(), *page);
   Event event;
   std::uint64_t clock = 0;
   for (auto step = decoder.next(event);
@@ -299,21 +299,21 @@ std::uint64_t last_event(const Recording& trace, const PageRef& ref) {
 
 }  // namespace
 
-std::uint64_t recording_end(const Recording& trace) {
-  std::uint64_t end = trace.info().totals ? trace.info().totals->stop_clock : 0;
+std::uint64_t recording_end(const Recording& recording) {
+  std::uint64_t end = recording.info().totals ? recording.info().totals->stop_clock : 0;
   if (end == 0) {
-    for (const PageRef& page : trace.pages()) end = std::max(end, page.end_clock);
+    for (const PageRef& page : recording.pages()) end = std::max(end, page.end_clock);
     return end;
   }
   // Pages that are open at the stop are closed later, and their end_clock is the time of closing.
   // Only an event that was being written at the stop can have a later clock; it is the last one of
   // its CPU.
   std::map<std::uint32_t, const PageRef*> last;
-  for (const PageRef& page : trace.pages()) {
+  for (const PageRef& page : recording.pages()) {
     if (page.events > 0) last[page.cpu] = &page;
   }
   for (const auto& [cpu, page] : last) {
-    if (page->end_clock > end) end = std::max(end, last_event(trace, *page));
+    if (page->end_clock > end) end = std::max(end, last_event(recording, *page));
   }
   return end;
 }

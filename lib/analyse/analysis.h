@@ -198,6 +198,6 @@ class Analysis {
 
 // Returns the last moment that the file knows of (ticks): the stop, or an event that was being
 // written at the stop; in an unfinished file the end of the last page.
-std::uint64_t recording_end(const Recording& trace);
+std::uint64_t recording_end(const Recording& recording);
 
 }  // namespace fkt

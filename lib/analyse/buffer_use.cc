@@ -20,9 +20,9 @@ std::uint64_t less(std::uint64_t a, std::uint64_t b) {
 // Clock values sorted by time, taken one by one.
 class Moments {
  public:
-  Moments(const Recording& trace, std::uint64_t PageRef::*clock) {
-    clocks_.reserve(trace.pages().size());
-    for (const PageRef& page : trace.pages()) clocks_.push_back(page.*clock);
+  Moments(const Recording& recording, std::uint64_t PageRef::*clock) {
+    clocks_.reserve(recording.pages().size());
+    for (const PageRef& page : recording.pages()) clocks_.push_back(page.*clock);
     std::ranges::sort(clocks_);
   }
   std::uint64_t next() const { return at_ < clocks_.size() ? clocks_[at_] : kForever; }
@@ -35,12 +35,12 @@ class Moments {
 
 class Follower {
  public:
-  Follower(const Recording& trace, const BufferSink& sink)
-      : trace_(trace),
+  Follower(const Recording& recording, const BufferSink& sink)
+      : recording_(recording),
         sink_(sink),
-        opens_(trace, &PageRef::first_clock),
-        fills_(trace, &PageRef::end_clock) {
-    const Command& command = trace.info().command;
+        opens_(recording, &PageRef::first_clock),
+        fills_(recording, &PageRef::end_clock) {
+    const Command& command = recording.info().command;
     // The layer was on from the start, so no page was submitted, written or added before the first
     // event of the layer: these counts are known from 0 on.
     from_start_ = (command.mask >> FKT_L_FKT & 1) != 0;
@@ -106,9 +106,9 @@ class Follower {
   // In a slice the positions are those of the whole recording, so there the pieces are added up.
   std::uint64_t up_to(const std::optional<std::uint64_t>& before, const Event& event) const {
     const std::uint64_t position = event.words[0];
-    const std::uint64_t first = trace_.pages().empty() ? 0 : trace_.pages().front().offset;
-    if (trace_.info().checkpoint || position < first) return before.value_or(0) + event.arg;
-    return (position - first) / trace_.info().page_bytes + event.arg;
+    const std::uint64_t first = recording_.pages().empty() ? 0 : recording_.pages().front().offset;
+    if (recording_.info().checkpoint || position < first) return before.value_or(0) + event.arg;
+    return (position - first) / recording_.info().page_bytes + event.arg;
   }
 
   void recycled(std::uint32_t pages, std::uint32_t unwritten) {
@@ -130,7 +130,7 @@ class Follower {
     now_.allocated = free + std::max(known, waiting + now_.opened - now_.filled);
   }
 
-  const Recording& trace_;
+  const Recording& recording_;
   const BufferSink& sink_;
   Moments opens_, fills_;
   BufferState now_;
@@ -139,10 +139,10 @@ class Follower {
 
 }  // namespace
 
-Status follow_buffers(const Recording& trace, const BufferSink& sink, const Reading& reading) {
-  Follower follower(trace, sink);
+Status follow_buffers(const Recording& recording, const BufferSink& sink, const Reading& reading) {
+  Follower follower(recording, sink);
   std::uint64_t read = 0, told = 0, next_change = follower.next_change();
-  for (const Event& event : trace.events()) {
+  for (const Event& event : recording.events()) {
     if (++read % kProgressEvents == 0 && reading) reading(read);
     if (event.clock >= next_change) {
       follower.pages_until(event.clock);

@@ -41,7 +41,7 @@ using BufferSink = std::function<void(const BufferState&)>;
 // two wake-ups free and allocated are computed from the other events. In a slice the counts begin
 // at the cut. Returns an error (usage) when the layer fkt was not recorded: the states then hold
 // only what the page headers say, and the message says how to record it.
-Status follow_buffers(const Recording& trace, const BufferSink& sink, const Reading& reading);
+Status follow_buffers(const Recording& recording, const BufferSink& sink, const Reading& reading);
 
 // The states at the ends of the cells of a time scale.
 class BufferColumns {

@@ -18,9 +18,9 @@ std::uint32_t number_of(const Tasks& tasks, TaskIndex task, std::string_view nam
 
 }  // namespace
 
-NamedProcesses find_processes(const Recording& trace, std::string_view name,
+NamedProcesses find_processes(const Recording& recording, std::string_view name,
                               const Reading& reading) {
-  Tasks tasks(trace.info());
+  Tasks tasks(recording.info());
   std::set<std::uint32_t> once, at_last;
   const auto note = [&](TaskIndex task, std::set<std::uint32_t>& found) {
     if (task == kNoTask || tasks[task].idle || !is_meant(tasks.name(task), name)) return;
@@ -29,7 +29,7 @@ NamedProcesses find_processes(const Recording& trace, std::string_view name,
   for (TaskIndex task = 0; task < tasks.size(); task++) note(task, once);
   constexpr std::uint64_t kReadingEvents = 1 << 18;
   std::uint64_t done = 0;
-  for (const Event& event : trace.events()) {
+  for (const Event& event : recording.events()) {
     if (++done % kReadingEvents == 0 && reading) reading(done);
     if (event.is_gap()) continue;
     tasks.apply(event, tasks.running(event));

@@ -21,7 +21,7 @@ struct NamedProcesses {
 
 // Reads the whole recording once, because a process may get the name at any time. reading: called
 // with the number of events read so far.
-NamedProcesses find_processes(const Recording& trace, std::string_view name,
+NamedProcesses find_processes(const Recording& recording, std::string_view name,
                               const Reading& reading);
 
 }  // namespace fkt

@@ -15,9 +15,10 @@ constexpr std::size_t kMostPlaces = 4'000'000;  // 64 MB of memory
 
 // Reads the trace once up to the selection's end, and calls `each` with every event and its place.
 template <class Each>
-void pass(const Recording& trace, Analysis& analysis, const Reading& reading, Each each) {
+void pass(const Recording& recording, Analysis& analysis, const Reading& reading, Each each) {
   std::uint64_t done = 0;
-  for (const Event& event : trace.events({.from = {}, .to = analysis.selection().to, .cpu = {}})) {
+  for (const Event& event :
+       recording.events({.from = {}, .to = analysis.selection().to, .cpu = {}})) {
     const Analysis::Found& place = analysis.add(event);
     if (++done % kReadingEvents == 0 && reading) reading(done);
     each(event, place);
@@ -53,29 +54,29 @@ class FittingTypes {
 
 }  // namespace
 
-Result<std::shared_ptr<const Filter>> make_filter(const Recording& trace, std::string_view text,
+Result<std::shared_ptr<const Filter>> make_filter(const Recording& recording, std::string_view text,
                                                   const Reading& reading, bool by_name) {
   const auto expression = FKT_TRY(Expression::parse(text));
-  auto bound = FKT_TRY(BoundExpression::bind(expression, trace.info()));
+  auto bound = FKT_TRY(BoundExpression::bind(expression, recording.info()));
   if (by_name && bound.names_spans()) bound.select_whole_spans();
   const auto filter = std::make_shared<Filter>(Filter{std::move(bound)});
   if (filter->expression.whole_spans()) {
     Selection selection;
     selection.where = filter;
-    Analysis analysis(trace.info(), selection);
+    Analysis analysis(recording.info(), selection);
     analysis.learn(filter->spans);
-    pass(trace, analysis, reading, [](const Event&, const Analysis::Found&) {});
+    pass(recording, analysis, reading, [](const Event&, const Analysis::Found&) {});
   }
   return std::shared_ptr<const Filter>(filter);
 }
 
-Result<std::shared_ptr<const Filter>> make_event_filter(const Recording& trace,
+Result<std::shared_ptr<const Filter>> make_event_filter(const Recording& recording,
                                                         std::string_view text,
                                                         const Reading& reading) {
-  if (text.find_first_of("=<>~!&|()\"'") != text.npos) return make_filter(trace, text, reading);
+  if (text.find_first_of("=<>~!&|()\"'") != text.npos) return make_filter(recording, text, reading);
   const bool pattern = text.find_first_of("*?") != text.npos;
   auto filter = make_filter(
-      trace, "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
+      recording, "name " + std::string(pattern ? "~" : "==") + " \"" + std::string(text) + '"',
       reading);
   if (filter) return filter;
   // The column is that of the expression made above, of which the user typed only the name.
@@ -84,12 +85,12 @@ Result<std::shared_ptr<const Filter>> make_event_filter(const Recording& trace,
   return Error{filter.error().code, std::string(message)};
 }
 
-Result<std::vector<Interval>> around(const Recording& trace, const Selection& selection,
+Result<std::vector<Interval>> around(const Recording& recording, const Selection& selection,
                                      std::uint64_t window, const Reading& reading) {
   std::vector<Interval> found;
   bool too_many = false;
-  Analysis analysis(trace.info(), selection);
-  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
+  Analysis analysis(recording.info(), selection);
+  pass(recording, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
     if (!place.shown || event.is_gap()) return;
     const std::uint64_t from = event.clock > window ? event.clock - window : 0;
     const std::uint64_t behind = event.clock + window;
@@ -108,11 +109,11 @@ Result<std::vector<Interval>> around(const Recording& trace, const Selection& se
       fmt::format("more than {} places: give a larger window, or a rarer event", kMostPlaces)};
 }
 
-std::optional<Interval> extent(const Recording& trace, const Selection& selection,
+std::optional<Interval> extent(const Recording& recording, const Selection& selection,
                                const Reading& reading) {
   std::optional<Interval> found;
-  Analysis analysis(trace.info(), selection);
-  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
+  Analysis analysis(recording.info(), selection);
+  pass(recording, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
     if (!place.shown || event.is_gap()) return;
     if (!found) found = {event.clock, event.clock};
     found->to = event.clock + 1;
@@ -139,14 +140,14 @@ class BeginCpus : public SpanObserver {
 
 }  // namespace
 
-std::vector<FoundSpan> slowest(const Recording& trace, const Selection& selection,
+std::vector<FoundSpan> slowest(const Recording& recording, const Selection& selection,
                                std::string_view name, std::size_t most, const Reading& reading) {
   std::vector<FoundSpan> heap;  // a heap with the shortest span in front
-  Analysis analysis(trace.info(), selection);
+  Analysis analysis(recording.info(), selection);
   BeginCpus cpus;
   analysis.watch(cpus);
   FittingTypes types(analysis, name);
-  pass(trace, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
+  pass(recording, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
     if (!place.shown || !place.step.closed || !types.fits(place.step.type)) return;
     FoundSpan span{
         event.clock - place.step.duration, place.step.duration, cpus.of_last(), event.pid, {}, {}};

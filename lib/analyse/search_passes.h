@@ -24,24 +24,24 @@ using Reading = std::function<void(std::uint64_t)>;
 // Returns what the expression `text` selects in the trace, for Selection::where. Reads the trace
 // only if the expression selects spans as a whole; by_name: so does one with a span's name. Error
 // (usage): the expression is malformed, or names something that this recording does not have.
-Result<std::shared_ptr<const Filter>> make_filter(const Recording& trace, std::string_view text,
+Result<std::shared_ptr<const Filter>> make_filter(const Recording& recording, std::string_view text,
                                                   const Reading& reading, bool by_name = false);
 
 // As make_filter(), but `text` may be the name of a span ("sys_read", "softirq RCU") or a pattern
 // ("sys_*"); it is taken for an expression if it contains an operator.
-Result<std::shared_ptr<const Filter>> make_event_filter(const Recording& trace,
+Result<std::shared_ptr<const Filter>> make_event_filter(const Recording& recording,
                                                         std::string_view text,
                                                         const Reading& reading);
 
 // Returns the intervals from `window` ticks before to `window` ticks after each event that the
 // selection shows, in ascending order; those that touch are merged. Error (usage): there are more
 // than a few million.
-Result<std::vector<Interval>> around(const Recording& trace, const Selection& selection,
+Result<std::vector<Interval>> around(const Recording& recording, const Selection& selection,
                                      std::uint64_t window, const Reading& reading);
 
 // Returns the interval from the first to the last event that the selection shows; nothing if it
 // shows none.
-std::optional<Interval> extent(const Recording& trace, const Selection& selection,
+std::optional<Interval> extent(const Recording& recording, const Selection& selection,
                                const Reading& reading);
 
 struct FoundSpan {
@@ -55,7 +55,7 @@ struct FoundSpan {
 // Returns the `most` longest spans that the selection shows from begin to end and whose name fits
 // `name`: the name of a span ("sys_read", "irq 14 ide0"), of its event ("irq"), or a pattern. The
 // longest comes first; spans of equal duration are sorted by time. Empty: none fits.
-std::vector<FoundSpan> slowest(const Recording& trace, const Selection& selection,
+std::vector<FoundSpan> slowest(const Recording& recording, const Selection& selection,
                                std::string_view name, std::size_t most, const Reading& reading);
 
 }  // namespace fkt

@@ -30,12 +30,12 @@ Result<CallSource> CallSource::open(const std::string& path) {
     source.log_ = std::move(*file);
     return source;
   }
-  source.trace_ = FKT_TRY(Recording::from_file(std::move(*file), source.name_));
+  source.recording_ = FKT_TRY(Recording::from_file(std::move(*file), source.name_));
   return source;
 }
 
 double CallSource::ticks_per_second() const {
-  return trace_ ? trace_->info().clocks.ticks_per_second() : 1e6;
+  return recording_ ? recording_->info().clocks.ticks_per_second() : 1e6;
 }
 
 std::optional<std::uint64_t> CallSource::duration() const {
@@ -46,8 +46,8 @@ std::optional<std::uint64_t> CallSource::duration() const {
 }
 
 void CallSource::select(const Selection& selection) {
-  if (trace_) {
-    analysis_ = std::make_unique<Analysis>(trace_->info(), selection);
+  if (recording_) {
+    analysis_ = std::make_unique<Analysis>(recording_->info(), selection);
     analysis_->keep_histograms();
   } else {
     profile_ = std::make_unique<Profile>();
@@ -56,32 +56,32 @@ void CallSource::select(const Selection& selection) {
 }
 
 Status CallSource::read(SpanObserver* observer, const ReadProgress& progress) {
-  if (!trace_) return read_log(observer);
+  if (!recording_) return read_log(observer);
   if (observer != nullptr) analysis_->watch(*observer);
-  const std::uint64_t total = events_of(*trace_);
+  const std::uint64_t total = events_of(*recording_);
   std::uint64_t done = 0;
   const std::optional<std::uint64_t> to = analysis_->selection().to;
   if (observer == nullptr) {
-    scan(*trace_, *analysis_,
+    scan(*recording_, *analysis_,
          {.progress = [&](std::uint64_t read) { return progress(read, total); }});
-    analysis_->finish(!to, recording_end(*trace_));
+    analysis_->finish(!to, recording_end(*recording_));
     return Done{};
   }
-  for (const Event& event : trace_->events({.from = {}, .to = to, .cpu = {}})) {
+  for (const Event& event : recording_->events({.from = {}, .to = to, .cpu = {}})) {
     analysis_->add(event);
     if (++done % kProgressEvents == 0 && !progress(done, total)) break;
   }
-  analysis_->finish(!to, recording_end(*trace_));
+  analysis_->finish(!to, recording_end(*recording_));
   return Done{};
 }
 
 Status CallSource::read(TaskActivity& states, const ReadProgress& progress) {
-  const std::uint64_t total = events_of(*trace_);
+  const std::uint64_t total = events_of(*recording_);
   analysis_->watch(states);
   scan(
-      *trace_, *analysis_,
+      *recording_, *analysis_,
       {.progress = [&](std::uint64_t read) { return progress(read, total); }, .activity = &states});
-  analysis_->finish(!analysis_->selection().to, recording_end(*trace_));
+  analysis_->finish(!analysis_->selection().to, recording_end(*recording_));
   states.finish(analysis_->end());
   return Done{};
 }
@@ -116,15 +116,15 @@ std::uint32_t CallSource::tasks() const {
 }
 
 bool CallSource::is_damaged() const {
-  return trace_ && !damage_of(*trace_).empty();
+  return recording_ && !damage_of(*recording_).empty();
 }
 
 std::vector<std::string> CallSource::damage() const {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& text) { lines.push_back(name_ + ": " + text); };
-  if (trace_) {
+  if (recording_) {
     if (analysis_->lost() > 0) add(counted(analysis_->lost(), "event") + " lost");
-    if (is_damaged()) add(damage_of(*trace_));
+    if (is_damaged()) add(damage_of(*recording_));
     return lines;
   }
   if (counts_.other_lines > 0) {

@@ -32,7 +32,7 @@ class CallSource {
   static Result<CallSource> open(const std::string& path);
 
   // Returns the recording; nullptr if this is a KFT log.
-  const Recording* trace() const { return trace_ ? &*trace_ : nullptr; }
+  const Recording* recording() const { return recording_ ? &*recording_ : nullptr; }
   double ticks_per_second() const;
   // Returns the clock (ticks) that is shown as time zero.
   std::uint64_t start() const { return analysis_ ? analysis_->start() : 0; }
@@ -68,7 +68,7 @@ class CallSource {
 
   std::string name_;
   MappedFile log_;
-  std::optional<Recording> trace_;
+  std::optional<Recording> recording_;
   std::unique_ptr<Analysis> analysis_;
   std::unique_ptr<Profile> profile_;
   std::unique_ptr<KftNesting> calls_;

@@ -29,8 +29,9 @@ const char* delta_of(bool is_entry, bool is_frame) {
 
 }  // namespace
 
-KftMoments::KftMoments(const Recording& trace, const ReadRange& range) : info_(trace.info()) {
-  for (const Event& event : trace.events(range)) add(event);
+KftMoments::KftMoments(const Recording& recording, const ReadRange& range)
+    : info_(recording.info()) {
+  for (const Event& event : recording.events(range)) add(event);
   std::erase_if(lines_, [](const Line& line) { return line.kind == Kind::gone; });
   find_callers();
 }

@@ -21,7 +21,7 @@ namespace fkt {
 class KftMoments {
  public:
   // Reads this part of the recording, which must outlive this object.
-  KftMoments(const Recording& trace, const ReadRange& range);
+  KftMoments(const Recording& recording, const ReadRange& range);
 
   // Writes the lines of events before `clock` (ticks) that were not written yet. us: converts a
   // clock (ticks) to microseconds since the log's begin.

@@ -48,7 +48,7 @@ double Overview::rate(std::size_t cpu, std::size_t layer, std::uint32_t cell) co
   const TimeScale& scale = cells_.scale;
   const double ticks = static_cast<double>(scale.to - scale.from) / scale.cells;
   const auto events = static_cast<double>(cells_.at(cpu, layer, cell));
-  return events / ticks * trace_.info().clocks.ticks_per_second();
+  return events / ticks * recording_.info().clocks.ticks_per_second();
 }
 
 double Overview::total(std::size_t cpu, std::uint32_t cell) const {
@@ -76,13 +76,13 @@ bool Overview::gap(std::uint32_t cpu, std::uint32_t cell) const {
 
 std::string Overview::time(std::uint64_t clock) const {
   if (unit_) {
-    const TimeFormat time(*unit_, trace_.info().clocks.ticks_per_second());
+    const TimeFormat time(*unit_, recording_.info().clocks.ticks_per_second());
     return time.text(clock - std::min(clock, zero_)) + ' ' + std::string(time.unit());
   }
   const double seconds = (static_cast<double>(clock) - static_cast<double>(zero_)) /
-                         trace_.info().clocks.ticks_per_second();
+                         recording_.info().clocks.ticks_per_second();
   const double span = static_cast<double>(cells_.scale.to - cells_.scale.from) /
-                      trace_.info().clocks.ticks_per_second();
+                      recording_.info().clocks.ticks_per_second();
   const int digits = std::clamp(static_cast<int>(2 - std::floor(std::log10(span))), 0, 9);
   return fmt::format("{:.{}f} s", seconds, digits);
 }
@@ -127,14 +127,14 @@ std::string Overview::svg() const {
   out.put("\">\n");
   put_rect(out, 0, 0, width, height, "#ffffff");
   std::string command;
-  for (const std::string& word : trace_.info().command.command) {
+  for (const std::string& word : recording_.info().command.command) {
     command += (command.empty() ? "" : " ") + word;
   }
   put_text(out, kLeft, 24, "start", 15, command.empty() ? "a recording" : command);
   put_text(out, width - kRight, 24, "end", 12, "full height: " + rate_text(most));
   double x = kLeft;
   for (std::size_t layer = 0; layer < cells_.layers.size(); layer++) {
-    const Layer* known = trace_.info().catalogue.layer(cells_.layers[layer]);
+    const Layer* known = recording_.info().catalogue.layer(cells_.layers[layer]);
     put_rect(out, x, 34, 12, 12, colour(layer));
     put_text(out, x + 17, 45, "start", 12, known != nullptr ? known->name : "?");
     x += 100;
@@ -146,7 +146,7 @@ std::string Overview::svg() const {
   for (std::size_t cpu = 0; cpu < cells_.cpus.size(); cpu++) {
     put_row(out, cpu, kTop + static_cast<double>(cpu + 1) * pitch - space, pitch - space, most);
   }
-  const double per_second = trace_.info().clocks.ticks_per_second();
+  const double per_second = recording_.info().clocks.ticks_per_second();
   const double span = static_cast<double>(scale.to - scale.from) / per_second;
   const double begin = (static_cast<double>(scale.from) - static_cast<double>(zero_)) / per_second;
   for (const double at : tick_places(begin, span, kTicks)) {

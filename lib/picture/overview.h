@@ -23,9 +23,9 @@ class Overview {
   // `trace` must outlive this. gaps: as gaps_in() returns them. zero: the zero of the times shown
   // (ticks). damage: what the recording lacks (lib/read/damage.h), to be shown in the picture.
   // unit: of the times; nothing: seconds, with as many digits as tell columns apart.
-  Overview(const Recording& trace, DensityCells cells, std::vector<Gap> gaps, std::uint64_t zero,
-           std::string damage = {}, std::optional<TimeUnit> unit = {})
-      : trace_(trace),
+  Overview(const Recording& recording, DensityCells cells, std::vector<Gap> gaps,
+           std::uint64_t zero, std::string damage = {}, std::optional<TimeUnit> unit = {})
+      : recording_(recording),
         cells_(std::move(cells)),
         gaps_(std::move(gaps)),
         zero_(zero),
@@ -45,7 +45,7 @@ class Overview {
   std::string time(std::uint64_t clock) const;
   void put_row(TextWriter& out, std::size_t cpu, double bottom, double height, double most) const;
 
-  const Recording& trace_;
+  const Recording& recording_;
   DensityCells cells_;
   std::vector<Gap> gaps_;
   std::uint64_t zero_;

@@ -8,17 +8,17 @@
 #include "lib/read/page_decoder.h"
 
 namespace fkt {
-RecordingInfo info_with_clock_events(const Recording& trace) {
-  RecordingInfo info = trace.info();
-  for (const PageRef& ref : trace.pages()) {
-    const Result<Page> page = trace.page(ref);
+RecordingInfo info_with_clock_events(const Recording& recording) {
+  RecordingInfo info = recording.info();
+  for (const PageRef& ref : recording.pages()) {
+    const Result<Page> page = recording.page(ref);
     if (!page) continue;
-    for_each_event(trace.words(), *page, [&info](const Event& event) {
+    for_each_event(recording.words(), *page, [&info](const Event& event) {
       // How many words it has is what the file's own catalogue says.
       if (event.id != FKT_E_CLOCK || event.words.size() < FKT_N_CLOCK) return;
       info.clocks.between.push_back({event.clock, event.words[0], event.words[1], event.words[2]});
     });
-    trace.passed(ref);
+    recording.passed(ref);
   }
   std::ranges::sort(info.clocks.between, {}, &ClockPair::clock);
   return info;

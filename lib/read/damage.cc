@@ -40,8 +40,8 @@ std::string damage_of(const Integrity& integrity, const RecordingInfo& info, boo
   return line;
 }
 
-std::string damage_of(const Recording& trace, bool listed) {
-  return damage_of(trace.integrity(), trace.info(), listed);
+std::string damage_of(const Recording& recording, bool listed) {
+  return damage_of(recording.integrity(), recording.info(), listed);
 }
 
 }  // namespace fkt

@@ -18,7 +18,7 @@ inline constexpr std::string_view kUnfinished =
 // file. listed: statistics with all findings were printed, so that it need not be said where they
 // are.
 std::string damage_of(const Integrity& integrity, const RecordingInfo& info, bool listed = false);
-std::string damage_of(const Recording& trace, bool listed = false);
+std::string damage_of(const Recording& recording, bool listed = false);
 
 // Returns the line for a slice that was cut out of a damaged recording; empty: the recording was
 // whole.

@@ -369,9 +369,9 @@ Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
 Result<Recording> Recording::from_file(MappedFile file, const std::string& name) {
-  Result<Recording> trace = opened(std::move(file), name);
-  if (trace) trace->split();
-  return trace;
+  Result<Recording> recording = opened(std::move(file), name);
+  if (recording) recording->split();
+  return recording;
 }
 
 Result<Recording> Recording::opened(MappedFile file, const std::string& name) {
@@ -386,20 +386,20 @@ void Recording::split() {
 }
 
 Result<Recording> Recording::open(const std::string& path) {
-  Result<Recording> trace = open_unsplit(path);
-  if (trace) trace->split();
-  return trace;
+  Result<Recording> recording = open_unsplit(path);
+  if (recording) recording->split();
+  return recording;
 }
 
 Result<Recording> Recording::open_unsplit(const std::string& path) {
   Result<MappedFile> file = MappedFile::open(path, check_file_magic);
   if (!file) return about(input_name(path), file.error());
-  Result<Recording> trace = opened(std::move(*file), input_name(path));
-  if (trace && !trace->integrity().finished && !trace->integrity().joined &&
-      has_programs_file(path, trace->info().recording)) {
-    trace->data_->note("the events of its programs are in " + programs_file(path));
+  Result<Recording> recording = opened(std::move(*file), input_name(path));
+  if (recording && !recording->integrity().finished && !recording->integrity().joined &&
+      has_programs_file(path, recording->info().recording)) {
+    recording->data_->note("the events of its programs are in " + programs_file(path));
   }
-  return trace;
+  return recording;
 }
 
 Result<Recording> Recording::from_bytes(std::span<const std::byte> bytes, const std::string& name) {
@@ -461,9 +461,9 @@ EventRange Recording::events(const ReadRange& range) const {
   return {*data_, range};
 }
 
-std::uint64_t events_of(const Recording& trace) {
+std::uint64_t events_of(const Recording& recording) {
   std::uint64_t events = 0;
-  for (const PageRef& page : trace.pages()) events += page.events;
+  for (const PageRef& page : recording.pages()) events += page.events;
   return events;
 }
 

@@ -2,9 +2,9 @@
 // A recording opened for reading: the contents of its sections, its pages, its events in time
 // order.
 //
-//   fkt::Result<fkt::Recording> trace = fkt::Recording::open(path);
-//   if (!trace) return fail(trace.error());
-//   for (const fkt::Event& e : trace->events()) stats.add(e);
+//   fkt::Result<fkt::Recording> recording = fkt::Recording::open(path);
+//   if (!recording) return fail(recording.error());
+//   for (const fkt::Event& e : recording->events()) stats.add(e);
 //
 // The file is mapped, never read as a whole; memory use is bounded by the number of CPUs and the
 // page index, not by the recording's length. Pages are checked when they are decoded: a damaged one
@@ -93,7 +93,7 @@ class Recording {
   const std::vector<PageRef>& pages() const;  // in file order
   // Returns the events of all CPUs in time order, at equal times in the order of CPU numbers, with
   // gaps among them (event.h). Iterating updates integrity(), so only one thread at a time may do
-  // it. The range must not outlive the trace.
+  // it. The range must not outlive the recording.
   EventRange events(const ReadRange& range = {}) const;
   // page() returns a page after checking it (Error: damaged); ref: an element of pages(). words()
   // tells how to decode it (PageDecoder). Neither changes integrity(): any number of threads may
@@ -135,6 +135,6 @@ class Recording {
 };
 
 // Returns the number of events in the file according to its index.
-std::uint64_t events_of(const Recording& trace);
+std::uint64_t events_of(const Recording& recording);
 
 }  // namespace fkt

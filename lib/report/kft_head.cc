@@ -16,8 +16,8 @@
 namespace fkt {
 namespace {
 
-const InstrumentResult* instrument_at(const Recording& trace, std::uint32_t number) {
-  const auto& hits = trace.info().hits;
+const InstrumentResult* instrument_at(const Recording& recording, std::uint32_t number) {
+  const auto& hits = recording.info().hits;
   return hits && number < hits->instruments.size() ? &hits->instruments[number] : nullptr;
 }
 
@@ -44,11 +44,11 @@ std::string moment_text(std::string_view instrument) {
   return "hit of " + std::string(place);
 }
 
-std::string end_line(const Recording& trace, const char* what,
+std::string end_line(const Recording& recording, const char* what,
                      const std::optional<KftEnds::Hit>& hit, std::uint64_t otherwise) {
-  const InstrumentResult* const by = hit ? instrument_at(trace, hit->instrument) : nullptr;
+  const InstrumentResult* const by = hit ? instrument_at(recording, hit->instrument) : nullptr;
   return fmt::format("{}{}" FKT_KFT_TEXT_BY "{}\n", what,
-                     since_boot(trace.info(), hit ? hit->clock : otherwise),
+                     since_boot(recording.info(), hit ? hit->clock : otherwise),
                      by != nullptr ? moment_text(by->text) : std::string("the recorder"));
 }
 
@@ -79,12 +79,12 @@ std::string filter_lines(const HitResults& hits) {
 
 }  // namespace
 
-KftEnds find_kft_ends(const Recording& trace) {
+KftEnds find_kft_ends(const Recording& recording) {
   KftEnds ends;
-  if (!trace.info().hits || !has_triggers(*trace.info().hits)) return ends;
-  for (const Event& event : trace.events({})) {
+  if (!recording.info().hits || !has_triggers(*recording.info().hits)) return ends;
+  for (const Event& event : recording.events({})) {
     if (event.id != FKT_E_HIT) continue;
-    const InstrumentResult* const by = instrument_at(trace, event.arg);
+    const InstrumentResult* const by = instrument_at(recording, event.arg);
     if (by == nullptr) continue;
     if (by->action == "start") ends.begin = {event.clock, event.arg};
     if (by->action == "stop") ends.end = {event.clock, event.arg};
@@ -92,12 +92,12 @@ KftEnds find_kft_ends(const Recording& trace) {
   return ends;
 }
 
-std::string kft_head(const Recording& trace, const KftEnds& ends) {
+std::string kft_head(const Recording& recording, const KftEnds& ends) {
   std::string text =
-      fmt::format(FKT_KFT_TEXT_RUN "{}\n\n", trace.info().recording) +
-      end_line(trace, FKT_KFT_TEXT_STARTED, ends.begin, recording_start(trace.info())) +
-      end_line(trace, FKT_KFT_TEXT_STOPPED, ends.end, recording_end(trace));
-  if (trace.info().hits) text += filter_lines(*trace.info().hits);
+      fmt::format(FKT_KFT_TEXT_RUN "{}\n\n", recording.info().recording) +
+      end_line(recording, FKT_KFT_TEXT_STARTED, ends.begin, recording_start(recording.info())) +
+      end_line(recording, FKT_KFT_TEXT_STOPPED, ends.end, recording_end(recording));
+  if (recording.info().hits) text += filter_lines(*recording.info().hits);
   return text + '\n' + std::string(kKftZeroIsShort) + "\n\n" FKT_KFT_TEXT_TITLES;
 }
 

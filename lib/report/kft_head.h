@@ -21,9 +21,9 @@ struct KftEnds {
 };
 
 // Reads the recording for the hits of triggers, if it had any.
-KftEnds find_kft_ends(const Recording& trace);
+KftEnds find_kft_ends(const Recording& recording);
 
 // Lines that end with a newline, up to the line of dashes below the columns' titles.
-std::string kft_head(const Recording& trace, const KftEnds& ends);
+std::string kft_head(const Recording& recording, const KftEnds& ends);
 
 }  // namespace fkt

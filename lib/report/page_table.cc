@@ -5,8 +5,8 @@
 
 namespace fkt {
 
-void write_page_table(TextWriter& out, const Recording& trace, const TimeFormat& time) {
-  const std::uint64_t start = recording_start(trace.info());
+void write_page_table(TextWriter& out, const Recording& recording, const TimeFormat& time) {
+  const std::uint64_t start = recording_start(recording.info());
   const auto since_start = [&](std::uint64_t clock) {
     time.put(out, clock > start ? clock - start : 0);
     out.put('\t');
@@ -15,7 +15,7 @@ void write_page_table(TextWriter& out, const Recording& trace, const TimeFormat&
   out.put(time.unit());
   out.put('\n');
   std::uint64_t number = 0;
-  for (const PageRef& page : trace.pages()) {
+  for (const PageRef& page : recording.pages()) {
     out.number(number++);
     out.put('\t');
     out.number(page.cpu);

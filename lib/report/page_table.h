@@ -11,6 +11,6 @@ namespace fkt {
 // Writes a title that begins with "#", then a line per page in file order, columns separated by
 // tabs: page number (from 0; fkt_extract --pages takes it), CPU, first and last time since the
 // recording's start in the format's unit, number of events. Uses only the index: no page is read.
-void write_page_table(TextWriter& out, const Recording& trace, const TimeFormat& time);
+void write_page_table(TextWriter& out, const Recording& recording, const TimeFormat& time);
 
 }  // namespace fkt

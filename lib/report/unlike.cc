@@ -57,14 +57,14 @@ std::vector<Unlike> unlike(const CallSource& before, const CallSource& after) {
   const auto compare_sets = [&](const char* what, const Names& one, const Names& other) {
     compare(what, only_in(one, other), only_in(other, one));
   };
-  if (before.trace() == nullptr || after.trace() == nullptr) {
+  if (before.recording() == nullptr || after.recording() == nullptr) {
     const auto kind = [](const CallSource& source) {
-      return source.trace() == nullptr ? "KFT log" : "recording";
+      return source.recording() == nullptr ? "KFT log" : "recording";
     };
     compare("kind", kind(before), kind(after));
     return all;
   }
-  const RecordingInfo &one = before.trace()->info(), &other = after.trace()->info();
+  const RecordingInfo &one = before.recording()->info(), &other = after.recording()->info();
   compare_sets("layers", layers(one), layers(other));
   compare_sets("instruments", instruments(one), instruments(other));
   compare("recorded of", of_whom(one.command), of_whom(other.command));

@@ -159,9 +159,9 @@ class Progress {
 // Applies every event by itself: for selections that do not take bursts.
 class Scanner::Events {
  public:
-  Events(const Recording& trace, Analysis& analysis, const ScanOptions& options)
+  Events(const Recording& recording, Analysis& analysis, const ScanOptions& options)
       : analysis_(analysis),
-        events_(trace.events({.from = {}, .to = end_of_scan(analysis, options), .cpu = {}})),
+        events_(recording.events({.from = {}, .to = end_of_scan(analysis, options), .cpu = {}})),
         next_(events_.begin()),
         activity_(options.activity),
         progress_(options.progress) {}
@@ -338,13 +338,13 @@ unsigned ScanOptions::default_threads() {
   return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
 }
 
-Scanner::Scanner(const Recording& trace, Analysis& analysis, ScanOptions options) {
+Scanner::Scanner(const Recording& recording, Analysis& analysis, ScanOptions options) {
   const bool ordinary =
-      options.activity == nullptr || has_ordinary_switches(trace.info().catalogue);
+      options.activity == nullptr || has_ordinary_switches(recording.info().catalogue);
   if (analysis.takes_many() && ordinary) {
-    merge_ = std::make_unique<Merge>(trace.data(), analysis, std::move(options));
+    merge_ = std::make_unique<Merge>(recording.data(), analysis, std::move(options));
   } else {
-    events_ = std::make_unique<Events>(trace, analysis, std::move(options));
+    events_ = std::make_unique<Events>(recording, analysis, std::move(options));
   }
 }
 Scanner::~Scanner() = default;
@@ -356,8 +356,8 @@ void Scanner::finish() {
   if (merge_) merge_->finish();
 }
 
-void scan(const Recording& trace, Analysis& analysis, ScanOptions options) {
-  Scanner scanner(trace, analysis, std::move(options));
+void scan(const Recording& recording, Analysis& analysis, ScanOptions options) {
+  Scanner scanner(recording, analysis, std::move(options));
   scanner.run(kForever);
   scanner.finish();
 }

@@ -50,7 +50,7 @@ class Scanner {
   // Scans up to the end of the analysis's selection or the last of options.stops. `trace` and
   // `analysis` must outlive the scanner. When the analysis's info has a checkpoint, the scan begins
   // there, provided that its selection takes bursts.
-  Scanner(const Recording& trace, Analysis& analysis, ScanOptions options);
+  Scanner(const Recording& recording, Analysis& analysis, ScanOptions options);
   ~Scanner();
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
@@ -68,6 +68,6 @@ class Scanner {
 };
 
 // Scans everything and completes the statistics.
-void scan(const Recording& trace, Analysis& analysis, ScanOptions options);
+void scan(const Recording& recording, Analysis& analysis, ScanOptions options);
 
 }  // namespace fkt

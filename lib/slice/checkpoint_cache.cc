@@ -38,11 +38,11 @@ void mix(std::uint32_t& sum, const T& value) {
 }
 
 // Checksum of what the states depend on: position and time of every page, and the reader's version.
-std::uint32_t checksum(const Recording& trace) {
+std::uint32_t checksum(const Recording& recording) {
   std::uint32_t sum = crc32(as_bytes(kVersion));
   mix(sum, kFormat);
-  mix(sum, trace.file().size());
-  for (const PageRef& page : trace.pages()) {
+  mix(sum, recording.file().size());
+  for (const PageRef& page : recording.pages()) {
     mix(sum, page.offset);
     mix(sum, page.first_clock);
     mix(sum, page.end_clock);
@@ -85,27 +85,28 @@ Status replace(const fs::path& path, std::string_view bytes) {
 
 }  // namespace
 
-CheckpointCache::CheckpointCache(const Recording& trace, std::string folder, std::uint64_t apart)
+CheckpointCache::CheckpointCache(const Recording& recording, std::string folder,
+                                 std::uint64_t apart)
     : folder_(std::move(folder)) {
-  const Integrity& integrity = trace.integrity();
+  const Integrity& integrity = recording.integrity();
   const bool whole = integrity.missing_pages == 0 && integrity.damaged_pages == 0;
-  if (trace.info().checkpoint || trace.info().tasks_of_end || !whole) return;
-  plan(trace, apart);
+  if (recording.info().checkpoint || recording.info().tasks_of_end || !whole) return;
+  plan(recording, apart);
   if (moments_.empty() || folder_.empty()) return;
-  const std::uint32_t sum = checksum(trace);
-  key_ = trace.info().recording ^ sum;
-  file_ = folder_ + '/' + hex(trace.info().recording) + '-' + hex(sum) + std::string(kSuffix);
+  const std::uint32_t sum = checksum(recording);
+  key_ = recording.info().recording ^ sum;
+  file_ = folder_ + '/' + hex(recording.info().recording) + '-' + hex(sum) + std::string(kSuffix);
   load();
 }
 
 // Chooses the moments: one after a fixed number of pages, counting the pages of all CPUs.
-void CheckpointCache::plan(const Recording& trace, std::uint64_t apart) {
+void CheckpointCache::plan(const Recording& recording, std::uint64_t apart) {
   std::vector<std::uint64_t> begins;
-  for (const PageRef& page : trace.pages()) begins.push_back(page.first_clock);
+  for (const PageRef& page : recording.pages()) begins.push_back(page.first_clock);
   std::ranges::sort(begins);
   const std::uint64_t bytes =
-      std::max(apart, begins.size() * trace.info().page_bytes / kMostMoments);
-  const std::uint64_t step = std::max<std::uint64_t>(1, bytes / trace.info().page_bytes);
+      std::max(apart, begins.size() * recording.info().page_bytes / kMostMoments);
+  const std::uint64_t step = std::max<std::uint64_t>(1, bytes / recording.info().page_bytes);
   for (std::uint64_t i = step; i < begins.size(); i += step) {
     if (moments_.empty() || begins[i] > moments_.back()) moments_.push_back(begins[i]);
   }

@@ -29,7 +29,8 @@ class CheckpointCache {
   // moments for some recordings: slices; recordings with missing or damaged pages, whose state
   // depends on where reading begins; flight recordings and parts of
   // recordings, which are short and name tasks by a list made at their end.
-  CheckpointCache(const Recording& trace, std::string folder, std::uint64_t apart = kLeastApart);
+  CheckpointCache(const Recording& recording, std::string folder,
+                  std::uint64_t apart = kLeastApart);
 
   // The moments at which a state is worth storing (ticks, ascending).
   const std::vector<std::uint64_t>& moments() const { return moments_; }
@@ -45,7 +46,7 @@ class CheckpointCache {
   Status keep();
 
  private:
-  void plan(const Recording& trace, std::uint64_t apart);
+  void plan(const Recording& recording, std::uint64_t apart);
   void load();
   void thin_out();
 

@@ -11,9 +11,9 @@ namespace fkt {
 namespace {
 
 // Number of events in the pages that end before `clock` (ticks).
-std::uint64_t events_before(const Recording& trace, std::uint64_t clock) {
+std::uint64_t events_before(const Recording& recording, std::uint64_t clock) {
   std::uint64_t events = 0;
-  for (const PageRef& page : trace.pages()) {
+  for (const PageRef& page : recording.pages()) {
     if (page.end_clock < clock) events += page.events;
   }
   return events;
@@ -35,16 +35,16 @@ std::vector<std::uint64_t> stops(std::span<const std::uint64_t> moments, std::ui
 
 }  // namespace
 
-std::vector<Checkpoint> read_checkpoints(const Recording& trace,
+std::vector<Checkpoint> read_checkpoints(const Recording& recording,
                                          std::span<const std::uint64_t> moments,
                                          CheckpointCache* cache,
                                          const std::function<bool(std::uint64_t)>& reading) {
-  RecordingInfo info = trace.info();
+  RecordingInfo info = recording.info();
   std::uint64_t begin = 0, before = 0;
   if (cache != nullptr && !moments.empty()) {
     if (std::optional<Checkpoint> checkpoint = cache->before(moments.front())) {
       begin = checkpoint->from;
-      before = events_before(trace, begin);
+      before = events_before(recording, begin);
       info.checkpoint = std::move(*checkpoint);
     }
   }
@@ -56,14 +56,14 @@ std::vector<Checkpoint> read_checkpoints(const Recording& trace,
   };
   Analysis analysis(info, {});
   const std::vector<std::uint64_t> all = options.stops;
-  Scanner scanner(trace, analysis, std::move(options));
+  Scanner scanner(recording, analysis, std::move(options));
   std::vector<Checkpoint> checkpoints;
   for (const std::uint64_t stop : all) {
     scanner.run(stop);
     if (stopped) return {};
     analysis.reach(stop);
     Checkpoint checkpoint = analysis.checkpoint(stop, kForever);
-    const bool damaged = trace.integrity().damaged_pages > 0;
+    const bool damaged = recording.integrity().damaged_pages > 0;
     if (cache != nullptr && !damaged) cache->add(checkpoint);
     if (std::ranges::binary_search(moments, stop)) checkpoints.push_back(std::move(checkpoint));
   }

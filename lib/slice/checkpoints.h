@@ -19,7 +19,7 @@ class CheckpointCache;
 // returns false, nothing is returned. `cache`: states that need not be computed again, to which
 // those computed are added; may be nullptr. In the checkpoints returned, `to` is the maximum and
 // losses are not filled in.
-std::vector<Checkpoint> read_checkpoints(const Recording& trace,
+std::vector<Checkpoint> read_checkpoints(const Recording& recording,
                                          std::span<const std::uint64_t> moments,
                                          CheckpointCache* cache,
                                          const std::function<bool(std::uint64_t)>& reading);

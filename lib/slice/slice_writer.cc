@@ -31,7 +31,7 @@ using Json = nlohmann::json;
 
 // The part of a stretch that one CPU has.
 struct CpuSlice {
-  std::vector<std::uint32_t> pages;  // positions in the trace's pages, in time order
+  std::vector<std::uint32_t> pages;  // positions in the recording's pages, in time order
   // Lost before the first of these pages; nothing: not known.
   std::optional<std::uint64_t> lost_before;
   bool looked_behind = false;          // the first page after the stretch was checked
@@ -41,7 +41,8 @@ struct CpuSlice {
 
 class SliceWriter {
  public:
-  SliceWriter(const Recording& trace, std::span<const Interval> stretches) : trace_(trace) {
+  SliceWriter(const Recording& recording, std::span<const Interval> stretches)
+      : recording_(recording) {
     for (const Interval& stretch : stretches) stretches_.push_back({stretch, {}});
   }
 
@@ -54,7 +55,7 @@ class SliceWriter {
     // A page may be in two stretches.
     pages_.erase(std::unique(pages_.begin(), pages_.end()), pages_.end());
     summary_.pages = pages_.size();
-    const bool ahead = pages_.size() * trace_.info().page_bytes >= options.copy_ahead;
+    const bool ahead = pages_.size() * recording_.info().page_bytes >= options.copy_ahead;
     const std::uint64_t place =
         ahead ? pages_behind(head_sections().bytes().size() + room_for_checkpoints()) : 0;
     auto copied = std::async(ahead ? std::launch::async : std::launch::deferred,
@@ -70,7 +71,7 @@ class SliceWriter {
     // them after the head.
     if (head->size() > place) FKT_TRY(write_pages(fd, head->size(), name));
     FKT_TRY(write_at(fd, as_bytes(*head), 0, name));
-    const std::uint64_t end = head->size() + pages_.size() * trace_.info().page_bytes;
+    const std::uint64_t end = head->size() + pages_.size() * recording_.info().page_bytes;
     FKT_TRY(write_tail(fd, end, *tail, name));
     summary_.bytes = end + tail->bytes().size();
     return summary_;
@@ -81,7 +82,9 @@ class SliceWriter {
     return {error.code, name + ": " + error.message};
   }
 
-  Result<Page> page(std::uint32_t number) const { return trace_.page(trace_.pages()[number]); }
+  Result<Page> page(std::uint32_t number) const {
+    return recording_.page(recording_.pages()[number]);
+  }
 
   struct Stretch {
     Interval time;
@@ -89,7 +92,7 @@ class SliceWriter {
   };
 
   void choose_pages(Stretch& stretch);
-  using PageOfCpu = std::map<std::uint32_t, std::uint32_t>;  // positions in the trace's pages
+  using PageOfCpu = std::map<std::uint32_t, std::uint32_t>;  // positions in the recording's pages
   bool gap_before(std::uint32_t number, const CpuSlice& cpu, const PageOfCpu& before) const;
   const Checkpoint* source_checkpoint(std::uint64_t clock) const;
   void count(const Interval& time, CpuSlice& cpu);
@@ -109,16 +112,16 @@ class SliceWriter {
   void find_damage();
   Status write_pages(int fd, std::uint64_t offset, const std::string& name) const;
 
-  const Recording& trace_;
+  const Recording& recording_;
   std::vector<Stretch> stretches_;    // ascending and apart
-  std::vector<std::uint32_t> pages_;  // positions in the trace's pages, in file order
+  std::vector<std::uint32_t> pages_;  // positions in the recording's pages, in file order
   SliceSummary summary_;
 };
 
 // Returns, if the recording is itself a slice, the checkpoint of the stretch that contains this
 // moment.
 const Checkpoint* SliceWriter::source_checkpoint(std::uint64_t clock) const {
-  const RecordingInfo& info = trace_.info();
+  const RecordingInfo& info = recording_.info();
   const Checkpoint* checkpoint = nullptr;
   for (std::size_t i = 0; i < info.stretches() && info.stretch(i).from <= clock; i++) {
     checkpoint = &info.stretch(i);
@@ -130,8 +133,8 @@ void SliceWriter::choose_pages(Stretch& stretch) {
   const Checkpoint* const checkpoint = source_checkpoint(stretch.time.from);
   const std::uint64_t known_from = checkpoint != nullptr ? checkpoint->from : 0;
   PageOfCpu before;  // each CPU's last page before the stretch
-  for (std::uint32_t i = 0; i < trace_.pages().size(); i++) {
-    const PageRef& ref = trace_.pages()[i];
+  for (std::uint32_t i = 0; i < recording_.pages().size(); i++) {
+    const PageRef& ref = recording_.pages()[i];
     CpuSlice& cpu = stretch.cpus[ref.cpu];
     if (ref.end_clock < stretch.time.from) {
       if (ref.end_clock >= known_from) before[ref.cpu] = i;
@@ -146,7 +149,7 @@ void SliceWriter::choose_pages(Stretch& stretch) {
     if (cpu.pages.empty()) {
       if (const auto last = before.find(ref.cpu); last != before.end()) {
         if (const Result<Page> page = this->page(last->second)) cpu.lost_before = page->header.lost;
-      } else if (const auto known = trace_.info().lost_before(ref.cpu)) {
+      } else if (const auto known = recording_.info().lost_before(ref.cpu)) {
         cpu.lost_before = known;
       } else if (ref.seq == 0) {
         cpu.lost_before = 0;
@@ -162,7 +165,7 @@ bool SliceWriter::gap_before(std::uint32_t number, const CpuSlice& cpu,
                              const PageOfCpu& before) const {
   const Result<Page> behind = page(number);
   if (!behind) return false;
-  const auto found = before.find(trace_.pages()[number].cpu);
+  const auto found = before.find(recording_.pages()[number].cpu);
   if (cpu.pages.empty() && found == before.end()) return behind->header.lost > 0;
   const Result<Page> last = page(cpu.pages.empty() ? found->second : cpu.pages.back());
   return !last || behind->header.seq != last->header.seq + 1 ||
@@ -175,7 +178,7 @@ void SliceWriter::count(const Interval& time, CpuSlice& cpu) {
   if (cpu.pages.empty()) return;
   const Result<Page> first = page(cpu.pages.front()), last = page(cpu.pages.back());
   // The losses in a page's header happened before the page's first event.
-  const bool begins_before = trace_.pages()[cpu.pages.front()].first_clock < time.from;
+  const bool begins_before = recording_.pages()[cpu.pages.front()].first_clock < time.from;
   if (first && (begins_before || !cpu.lost_before)) {
     cpu.lost_outside = first->header.lost;
   } else {
@@ -188,13 +191,13 @@ void SliceWriter::count(const Interval& time, CpuSlice& cpu) {
 }
 
 std::uint64_t SliceWriter::events_inside(const Interval& time, std::uint32_t number) const {
-  const PageRef& ref = trace_.pages()[number];
+  const PageRef& ref = recording_.pages()[number];
   const bool is_inside = ref.first_clock >= time.from && ref.end_clock < time.to;
-  if (is_inside && !trace_.exchanges_ends(number)) return ref.events;
+  if (is_inside && !recording_.exchanges_ends(number)) return ref.events;
   const Result<Page> page = this->page(number);
   if (!page) return ref.events;
   std::uint64_t inside = 0;
-  for_each_event(trace_.words(), *page, [&](const Event& event) {
+  for_each_event(recording_.words(), *page, [&](const Event& event) {
     inside += event.clock >= time.from && event.clock < time.to && event.counts();
   });
   return inside;
@@ -204,7 +207,7 @@ std::vector<Checkpoint> SliceWriter::states(const SliceOptions& options) const {
   std::vector<std::uint64_t> moments;
   for (const Stretch& stretch : stretches_) moments.push_back(stretch.time.from);
   std::vector<Checkpoint> checkpoints =
-      read_checkpoints(trace_, moments, options.cache, [&](std::uint64_t done) {
+      read_checkpoints(recording_, moments, options.cache, [&](std::uint64_t done) {
         if (options.reading) options.reading(done);
         return true;
       });
@@ -229,7 +232,7 @@ void SliceWriter::complete(Checkpoint& checkpoint, const Stretch& stretch) {
 // Returns the threads that are alive at the cut, in the format of FKT_SEC_TASKS.
 std::string SliceWriter::task_lines(const Checkpoint& checkpoint) const {
   std::map<std::uint32_t, std::uint32_t> parents;  // from the recording's own list of tasks
-  for (const Task& task : trace_.info().tasks) parents[task.tid] = task.ppid;
+  for (const Task& task : recording_.info().tasks) parents[task.tid] = task.ppid;
   TextWriter out;
   for (const Checkpoint::Task& task : checkpoint.tasks) {
     if ((task.flags &
@@ -267,9 +270,9 @@ std::string SliceWriter::call_lines(const std::vector<LaterCall>& calls) {
 Sections SliceWriter::head_sections() const {
   fkt_file_header header;
   Sections sections;
-  if (!read_at(trace_.file(), 0, header)) return sections;
+  if (!read_at(recording_.file(), 0, header)) return sections;
   for (const Section& section :
-       walk_sections(trace_.file(), header.header_bytes, header.pages_offset,
+       walk_sections(recording_.file(), header.header_bytes, header.pages_offset,
                      header.version >= FKT_FILE_VERSION_CHECKED ? Closing::expected : Closing::none)
            .sections) {
     const std::uint32_t type = section.header.type;
@@ -284,8 +287,8 @@ Sections SliceWriter::head_sections() const {
 // rarely need more.
 std::uint64_t SliceWriter::room_for_checkpoints() const {
   constexpr std::uint64_t kEach = 32 * 1024, kEachTask = 64;
-  return trace_.info().definitions.lines().size() +
-         (kEach + kEachTask * trace_.info().tasks.size()) * (1 + stretches_.size());
+  return recording_.info().definitions.lines().size() +
+         (kEach + kEachTask * recording_.info().tasks.size()) * (1 + stretches_.size());
 }
 
 Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkpoints,
@@ -295,12 +298,12 @@ Result<std::string> SliceWriter::make_head(const std::vector<Checkpoint>& checkp
   for (std::size_t i = 0; i < checkpoints.size(); i++) {
     FKT_TRY(sections.add(i == 0 ? FKT_SEC_CUT : FKT_SEC_CUT_MORE, checkpoints[i].to_lines()));
   }
-  const Definitions& definitions = trace_.info().definitions;
+  const Definitions& definitions = recording_.info().definitions;
   if (!definitions.empty()) FKT_TRY(sections.add(FKT_SEC_DEFINITIONS, definitions.lines()));
-  const LaterCalls later = trace_.later_calls(pages_);
+  const LaterCalls later = recording_.later_calls(pages_);
   if (!later.begun.empty()) FKT_TRY(sections.add(FKT_SEC_BEGUN, call_lines(later.begun)));
   if (!later.ended.empty()) FKT_TRY(sections.add(FKT_SEC_ENDED, call_lines(later.ended)));
-  return file_head(trace_.info().recording, trace_.info().page_bytes, sections,
+  return file_head(recording_.info().recording, recording_.info().page_bytes, sections,
                    FKT_FILE_VERSION_PAGES, pages_from);
 }
 
@@ -309,8 +312,8 @@ void SliceWriter::find_damage() {
   for (const std::uint32_t number : pages_) {
     const Result<Page> page = this->page(number);
     if (page) continue;
-    const PageRef& ref = trace_.pages()[number];
-    trace_.note_damage(ref, page.error());
+    const PageRef& ref = recording_.pages()[number];
+    recording_.note_damage(ref, page.error());
     for (const Stretch& stretch : stretches_) {
       const auto cpu = stretch.cpus.find(ref.cpu);
       if (cpu == stretch.cpus.end()) continue;
@@ -326,7 +329,7 @@ void SliceWriter::find_damage() {
 Status SliceWriter::write_pages(int fd, std::uint64_t offset, const std::string& name) const {
   constexpr std::size_t kMostBytes = 16 << 20;
   // Written in place of a page whose group is damaged, so that the slice has as many damaged pages.
-  const std::vector<std::byte> damaged(trace_.info().page_bytes);
+  const std::vector<std::byte> damaged(recording_.info().page_bytes);
   ByteView piece;
   std::shared_ptr<const void> keep;
   const auto put_piece = [&]() -> Status {
@@ -337,7 +340,7 @@ Status SliceWriter::write_pages(int fd, std::uint64_t offset, const std::string&
     return written;
   };
   for (const std::uint32_t number : pages_) {
-    Result<PageBytes> page = trace_.page_bytes(trace_.pages()[number]);
+    Result<PageBytes> page = recording_.page_bytes(recording_.pages()[number]);
     const ByteView bytes = page ? page->bytes : damaged;
     if (page && page->keep == keep && !piece.empty() && piece.size() < kMostBytes &&
         bytes.data() == piece.data() + piece.size()) {
@@ -354,7 +357,7 @@ Status SliceWriter::write_pages(int fd, std::uint64_t offset, const std::string&
 std::vector<fkt_index_entry> SliceWriter::index() const {
   std::vector<fkt_index_entry> entries;
   for (const std::uint32_t number : pages_) {
-    const PageRef& ref = trace_.pages()[number];
+    const PageRef& ref = recording_.pages()[number];
     entries.push_back({ref.first_clock, ref.end_clock, ref.seq, ref.cpu, ref.events});
   }
   return entries;
@@ -368,8 +371,8 @@ Json SliceWriter::per_cpu() const {
       all[number].lost += cpu.lost;
     }
   }
-  for (const std::uint32_t number : pages_) all[trace_.pages()[number].cpu].pages++;
-  if (const std::optional<Totals>& totals = trace_.info().totals) {
+  for (const std::uint32_t number : pages_) all[recording_.pages()[number].cpu].pages++;
+  if (const std::optional<Totals>& totals = recording_.info().totals) {
     for (const CpuTotals& cpu : totals->per_cpu) {
       CpuTotals& sum = all[cpu.cpu];
       if (cpu.gap_lost == 0 || cpu.gap_from >= stretches_.back().time.to) continue;
@@ -394,9 +397,9 @@ Json SliceWriter::totals(Json json) const {
   if (!json.is_object()) {
     json = {{"stop_reason", "asked"}, {"error", 0}, {"drain_ns", 0}, {"workload_status", nullptr}};
   }
-  const std::optional<Totals>& whole = trace_.info().totals;
-  if (!whole) json["start_clock"] = recording_start(trace_.info());
-  const std::uint64_t end = recording_end(trace_);
+  const std::optional<Totals>& whole = recording_.info().totals;
+  if (!whole) json["start_clock"] = recording_start(recording_.info());
+  const std::uint64_t end = recording_end(recording_);
   json["stop_clock"] = std::min(stretches_.back().time.to, end);
   const bool of_slice = whole && whole->recording_stop_clock != 0;
   json["recording_stop_clock"] = of_slice ? whole->recording_stop_clock : end;
@@ -405,16 +408,16 @@ Json SliceWriter::totals(Json json) const {
   json["discarded"] = 0;
   json["overwritten"] = 0;  // a flight recorder overwrote only pages from before the slice
   json["pages"] = summary_.pages;
-  json["bytes"] = summary_.pages * trace_.info().page_bytes;
+  json["bytes"] = summary_.pages * recording_.info().page_bytes;
   json["per_cpu"] = per_cpu();
-  if (const std::string damage = damage_of(trace_); !damage.empty()) json["source"] = damage;
+  if (const std::string damage = damage_of(recording_); !damage.empty()) json["source"] = damage;
   return json;
 }
 
 Result<Sections> SliceWriter::make_tail() {
   SectionList before_cut;
-  if (const std::uint64_t tail = trace_.tail_offset(); tail != 0) {
-    before_cut = walk_sections(trace_.file(), tail, trace_.file().size());
+  if (const std::uint64_t tail = recording_.tail_offset(); tail != 0) {
+    before_cut = walk_sections(recording_.file(), tail, recording_.file().size());
   }
   Sections sections;
   Json before;
@@ -440,15 +443,15 @@ Result<Sections> SliceWriter::make_tail() {
 
 }  // namespace
 
-std::vector<Interval> stretches_in(const Recording& trace, std::vector<Interval> wanted) {
-  const RecordingInfo& info = trace.info();
+std::vector<Interval> stretches_in(const Recording& recording, std::vector<Interval> wanted) {
+  const RecordingInfo& info = recording.info();
   std::vector<Interval> all;
   for (std::size_t i = 0; i < info.stretches(); i++) {
     all.push_back({info.stretch(i).from, info.stretch(i).to});
   }
   if (all.empty()) {
     const std::uint64_t start = recording_start(info);
-    all.push_back({start, std::max(start, recording_end(trace)) + 1});
+    all.push_back({start, std::max(start, recording_end(recording)) + 1});
   }
   std::ranges::sort(wanted, {}, &Interval::from);
   std::vector<Interval> found;
@@ -469,9 +472,9 @@ std::vector<Interval> stretches_in(const Recording& trace, std::vector<Interval>
   return found;
 }
 
-Result<SliceSummary> write_slice(const Recording& trace, std::span<const Interval> stretches,
+Result<SliceSummary> write_slice(const Recording& recording, std::span<const Interval> stretches,
                                  int fd, const std::string& name, const SliceOptions& options) {
-  return SliceWriter(trace, stretches).run(fd, name, options);
+  return SliceWriter(recording, stretches).run(fd, name, options);
 }
 
 }  // namespace fkt

@@ -26,7 +26,7 @@ struct SliceSummary {
 
 // Returns the intersections of the intervals `wanted` (ticks, from <= clock < to) with the
 // recording, or with the stretches of a slice, in ascending order; those that touch are merged.
-std::vector<Interval> stretches_in(const Recording& trace, std::vector<Interval> wanted);
+std::vector<Interval> stretches_in(const Recording& recording, std::vector<Interval> wanted);
 
 // Slices of at least this size (bytes) are copied while the part before them is read. The place of
 // the pages must then be chosen before the size of the state at the cut is known, which leaves some
@@ -44,7 +44,7 @@ struct SliceOptions {
 // name: subject of error messages. Reads all pages before a stretch that no checkpoint covers,
 // because a thread may be asleep in a call that began in any of them. Error (io): the file cannot
 // be written.
-Result<SliceSummary> write_slice(const Recording& trace, std::span<const Interval> stretches,
+Result<SliceSummary> write_slice(const Recording& recording, std::span<const Interval> stretches,
                                  int fd, const std::string& name, const SliceOptions& options = {});
 
 }  // namespace fkt

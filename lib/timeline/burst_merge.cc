@@ -9,9 +9,9 @@
 
 namespace fkt {
 
-BurstMerge::BurstMerge(const Recording& trace, const Meanings& meanings, std::uint64_t longest,
+BurstMerge::BurstMerge(const Recording& recording, const Meanings& meanings, std::uint64_t longest,
                        const PageTaker& taker)
-    : data_(trace.data()),
+    : data_(recording.data()),
       quiet_(data_.info.catalogue, meanings),
       longest_(longest),
       ahead_(data_, 0, kForever, [this, taker](std::uint32_t number, const Result<Page>& page) {

@@ -21,7 +21,7 @@ class BurstMerge {
  public:
   // Merges all events of `trace`, which must outlive this object and must not be a slice. longest:
   // duration of the longest burst (ticks). taker: as ReadRange::page_read.
-  BurstMerge(const Recording& trace, const Meanings& meanings, std::uint64_t longest,
+  BurstMerge(const Recording& recording, const Meanings& meanings, std::uint64_t longest,
              const PageTaker& taker);
 
   // Returns whether this class can read the recording: it must have ordinary switches, from which

@@ -64,29 +64,30 @@ DensityCells density_from_index(std::span<const PageRef> pages, const TimeScale&
   return cells;
 }
 
-Density::Density(const Recording& trace)
-    : trace_(trace),
-      cpus_(cpus_of(trace.pages())),
+Density::Density(const Recording& recording)
+    : recording_(recording),
+      cpus_(cpus_of(recording.pages())),
       slot_(1 << FKT_ID_BITS),
-      added_(trace.pages().size()),
-      edges_(trace.pages().size()) {
+      added_(recording.pages().size()),
+      edges_(recording.pages().size()) {
   std::map<unsigned, std::uint8_t> slots;
-  for (const EventType& type : trace.info().catalogue.events()) {
+  for (const EventType& type : recording.info().catalogue.events()) {
     const auto [slot, added] = slots.try_emplace(type.layer, layers_.size());
     if (added) layers_.push_back(type.layer);
     slot_[type.id] = slot->second;
   }
   if (layers_.empty()) layers_.push_back(0);
-  const std::size_t pages = trace.pages().size();
+  const std::size_t pages = recording.pages().size();
   pages_of_.resize(cpus_.size());
   for (std::uint32_t i = 0; i < pages; i++) {
-    const std::uint32_t cpu = trace.pages()[i].cpu;
+    const std::uint32_t cpu = recording.pages()[i].cpu;
     if (cpu < kMaxCpus) pages_of_[position(cpus_, cpu)].push_back(i);
   }
   counts_.resize(pages * layers_.size());
-  per_page_ = std::clamp<std::size_t>(std::bit_floor(kMostPieces / std::max<std::size_t>(pages, 1)),
-                                      1, trace.splits_pages() ? kMostPerSplitPage : kMostPerPage);
-  piece_words_ = trace.info().page_bytes / 8 / static_cast<std::uint32_t>(per_page_);
+  per_page_ =
+      std::clamp<std::size_t>(std::bit_floor(kMostPieces / std::max<std::size_t>(pages, 1)), 1,
+                              recording.splits_pages() ? kMostPerSplitPage : kMostPerPage);
+  piece_words_ = recording.info().page_bytes / 8 / static_cast<std::uint32_t>(per_page_);
   pieces_.resize(pages * per_page_);
   in_piece_.resize(pages * per_page_ * layers_.size());
 }
@@ -101,13 +102,14 @@ void Density::add(std::uint32_t number, const Result<Page>& page) {
 }
 
 void Density::finish(unsigned threads, PassControl& control) {
-  const std::size_t pages = trace_.pages().size();
+  const std::size_t pages = recording_.pages().size();
   control.total = pages;
   parallel_for(pages, kPagesAtOnce, threads, [&](std::size_t first, std::size_t end) {
     if (control.stop) return;
-    trace_.passed(trace_.pages()[first]);
+    recording_.passed(recording_.pages()[first]);
     for (std::size_t page = first; page < end; page++) {
-      if (!added_[page]) add(static_cast<std::uint32_t>(page), trace_.page(trace_.pages()[page]));
+      if (!added_[page])
+        add(static_cast<std::uint32_t>(page), recording_.page(recording_.pages()[page]));
     }
     control.done += end - first;
   });
@@ -176,7 +178,7 @@ void Density::count_page(std::size_t index, const Page& page, Edge& edge) {
     in_piece[end_slot] += begin_slot != end_slot;
     last = end;
   };
-  PageDecoder decoder(trace_.words(), page);
+  PageDecoder decoder(recording_.words(), page);
   Event event;
   PageDecoder::Step step{};
   do {
@@ -216,11 +218,12 @@ void Density::find_gaps() {
   std::vector<Cpu> cpus(cpus_.size());
   unusable_.resize(edges_.size());
   for (std::size_t i = 0; i < edges_.size(); i++) {
-    const PageRef& ref = trace_.pages()[i];
+    const PageRef& ref = recording_.pages()[i];
     const Edge& edge = edges_[i];
     Cpu& cpu = cpus[position(cpus_, ref.cpu)];
     PageSequence& sequence = cpu.sequence;
-    if (!std::exchange(cpu.known, true)) sequence.lost_before(trace_.info().lost_before(ref.cpu));
+    if (!std::exchange(cpu.known, true))
+      sequence.lost_before(recording_.info().lost_before(ref.cpu));
     if (!edge.readable || (sequence.has_page() && edge.first_clock < cpu.last_clock)) {
       sequence.skip();
       unusable_[i] = true;  // the reader does not show its events either
@@ -236,10 +239,10 @@ void Density::find_gaps() {
     cpu.last_clock = edge.last_clock;
     if (!edge.whole) sequence.skip();
   }
-  const std::uint64_t end = recording_end(trace_);
+  const std::uint64_t end = recording_end(recording_);
   std::map<std::uint32_t, Gap> last;  // gaps that were open at the end
-  if (trace_.info().totals) {
-    for (const CpuTotals& cpu : trace_.info().totals->per_cpu) {
+  if (recording_.info().totals) {
+    for (const CpuTotals& cpu : recording_.info().totals->per_cpu) {
       if (cpu.gap_lost != 0) last[cpu.cpu] = {cpu.cpu, cpu.gap_from, end, cpu.gap_lost};
     }
   }
@@ -257,17 +260,17 @@ void Density::find_gaps() {
 void Density::each_cpu(const TimeScale& scale, const DensityTaker& take,
                        std::uint64_t most_decoded) const {
   // A page with events of whole calls is split as a whole for any part of it.
-  const bool whole = trace_.splits_pages();
-  const std::uint64_t pieces = trace_.pages().size() * (whole ? 1 : per_page_);
+  const bool whole = recording_.splits_pages();
+  const std::uint64_t pieces = recording_.pages().size() * (whole ? 1 : per_page_);
   const std::uint64_t edges =
       std::min<std::uint64_t>(std::uint64_t{scale.cells} * cpus_.size(), pieces);
   const std::uint64_t words =
-      edges * (whole ? kSplitCost * trace_.info().page_bytes / 8 : piece_words_);
+      edges * (whole ? kSplitCost * recording_.info().page_bytes / 8 : piece_words_);
   Picture picture{scale, CellTable(scale), words <= most_decoded, {}};
   for (std::size_t cpu = 0; cpu < cpus_.size(); cpu++) {
     picture.events.assign(layers_.size() * scale.cells, {});
     for (const std::uint32_t page : pages_of_[cpu]) {
-      if (!unusable_[page] && !outside(trace_.pages()[page], scale)) add_page(page, picture);
+      if (!unusable_[page] && !outside(recording_.pages()[page], scale)) add_page(page, picture);
     }
     take(cpu, cpus_[cpu], picture.events);
   }
@@ -285,7 +288,7 @@ DensityCells Density::cells(const TimeScale& scale, std::uint64_t most_decoded) 
 
 void Density::add_page(std::size_t index, Picture& picture) const {
   const TimeScale& scale = picture.scale;
-  const PageRef& page = trace_.pages()[index];
+  const PageRef& page = recording_.pages()[index];
   if (page.first_clock < scale.from || page.end_clock >= scale.to) {
     return split_page(index, picture);
   }
@@ -298,7 +301,7 @@ void Density::add_page(std::size_t index, Picture& picture) const {
 
 void Density::split_page(std::size_t index, Picture& picture) const {
   const TimeScale& scale = picture.scale;
-  const PageRef& ref = trace_.pages()[index];
+  const PageRef& ref = recording_.pages()[index];
   std::optional<Page> page;
   for (std::size_t i = 0; i < per_page_; i++) {
     const Piece& piece = pieces_[index * per_page_ + i];
@@ -313,7 +316,7 @@ void Density::split_page(std::size_t index, Picture& picture) const {
       spread_piece(counts, piece.clock, end.clock, picture);
     } else {
       if (!page) {
-        const Result<Page> checked = trace_.page(ref);
+        const Result<Page> checked = recording_.page(ref);
         if (!checked) return;
         page = *checked;
       }
@@ -351,7 +354,7 @@ void Density::decode_piece(const Page& page, const Piece& piece, std::size_t end
   part.words = page.words.subspan(piece.word);
   part.header.first_clock = piece.clock;
   const std::uint64_t stop = page.words_end - 8 * page.words.size() + std::uint64_t{end} * 8;
-  PageDecoder decoder(trace_.words(), part);
+  PageDecoder decoder(recording_.words(), part);
   Event event;
   for (;;) {
     const PageDecoder::Step step = decoder.next(event);

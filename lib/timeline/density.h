@@ -57,9 +57,9 @@ class Density {
   static constexpr std::uint64_t kMostDecoded = 4 << 20;  // words decoded for one picture
 
   // Reads nothing; `trace` must outlive this object.
-  explicit Density(const Recording& trace);
+  explicit Density(const Recording& recording);
   // Reads all pages with `threads` threads, as finish() does.
-  Density(const Recording& trace, unsigned threads, PassControl& control) : Density(trace) {
+  Density(const Recording& recording, unsigned threads, PassControl& control) : Density(recording) {
     finish(threads, control);
   }
 
@@ -134,7 +134,7 @@ class Density {
   void spread_piece(const Count* counts, std::uint64_t from, std::uint64_t to,
                     Picture& picture) const;
 
-  const Recording& trace_;
+  const Recording& recording_;
   std::vector<std::uint32_t> cpus_;
   std::vector<std::vector<std::uint32_t>> pages_of_;  // by CPU: positions of its pages
   std::vector<unsigned> layers_;

@@ -6,20 +6,20 @@
 namespace fkt {
 
 void EarlyStats::read(PassControl& control) {
-  const Recording& trace = timeline_.trace();
+  const Recording& recording = timeline_.recording();
   Selection window;
   window.from = from_;
   window.to = to_;
-  analysis_ = std::make_unique<Analysis>(trace.info(), window);
+  analysis_ = std::make_unique<Analysis>(recording.info(), window);
   analysis_->keep_histograms();
-  control.total += events_of(trace);
+  control.total += events_of(recording);
   const auto progress = [&](std::uint64_t events) {
     control.done = events;
     return !control.stop;
   };
-  scan(trace, *analysis_, {.progress = progress});
+  scan(recording, *analysis_, {.progress = progress});
   control.done = control.total.load();
-  analysis_->finish(!control.stop, recording_end(trace));
+  analysis_->finish(!control.stop, recording_end(recording));
   stats_.emplace(from_, to_, timeline_.tasks());
   stats_->take(*analysis_);
 }

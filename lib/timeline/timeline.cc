@@ -20,16 +20,16 @@ constexpr std::uint64_t kLeastBetween =
 
 }  // namespace
 
-Timeline::Timeline(const Recording& trace)
-    : trace_(trace),
-      types_(trace.info()),
-      meanings_(trace.info().catalogue, types_.kinds()),
+Timeline::Timeline(const Recording& recording)
+    : recording_(recording),
+      types_(recording.info()),
+      meanings_(recording.info().catalogue, types_.kinds()),
       copy_every_(kLeastBetween),
-      end_(trace.info(), meanings_, types_) {
-  const RecordingInfo& info = trace.info();
+      end_(recording.info(), meanings_, types_) {
+  const RecordingInfo& info = recording.info();
   begin_ = info.oldest != 0 ? info.oldest : recording_start(info);
-  finish_ = recording_end(trace);
-  for (const PageRef& page : trace.pages()) begin_ = std::min(begin_, page.first_clock);
+  finish_ = recording_end(recording);
+  for (const PageRef& page : recording.pages()) begin_ = std::min(begin_, page.first_clock);
   if (info.checkpoint) last_events_.restore(*info.checkpoint);
   if (info.checkpoint) {  // the first and last pages of a slice have events outside of it
     begin_ = info.checkpoint->from;
@@ -37,11 +37,11 @@ Timeline::Timeline(const Recording& trace)
   }
   stop_ = end();
   const auto ends_at_stop = [&](const PageRef& page) { return page.end_clock >= stop_; };
-  if (!info.checkpoint && std::ranges::any_of(trace.pages(), ends_at_stop)) finish_ = stop_ + 1;
+  if (!info.checkpoint && std::ranges::any_of(recording.pages(), ends_at_stop)) finish_ = stop_ + 1;
   finish_ = std::max(end(), begin_ + 1);
   std::uint64_t events = 0;
   std::set<std::uint32_t> cpus;
-  for (const PageRef& page : trace.pages()) {
+  for (const PageRef& page : recording.pages()) {
     events += page.events;
     cpus.insert(page.cpu);
   }
@@ -50,7 +50,7 @@ Timeline::Timeline(const Recording& trace)
 }
 
 Interval Timeline::stretch(std::size_t n) const {
-  const RecordingInfo& info = trace_.info();
+  const RecordingInfo& info = recording_.info();
   if (!info.checkpoint) return {0, std::numeric_limits<std::uint64_t>::max()};
   return {info.stretch(n).from, info.stretch(n).to};
 }
@@ -75,12 +75,12 @@ void Timeline::keep(std::uint64_t clock, bool cut) {
 }
 
 void Timeline::end_stretch(std::uint64_t end, bool last, StateObserver* whole) {
-  unknown_ends_.push_back(last_events_.unknown_ends(trace_.info(), end, last));
+  unknown_ends_.push_back(last_events_.unknown_ends(recording_.info(), end, last));
   if (whole != nullptr) end_.finish(end, unknown_ends_.back(), *whole);
 }
 
 void Timeline::next_stretch(StateObserver* whole) {
-  const RecordingInfo& info = trace_.info();
+  const RecordingInfo& info = recording_.info();
   end_stretch(info.stretch(stretch_).to, false, whole);
   end_.restart(info.stretch(++stretch_));
   last_events_.restore(info.stretch(stretch_));
@@ -91,9 +91,9 @@ void Timeline::next_stretch(StateObserver* whole) {
 
 void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   const std::lock_guard lock(reading_);
-  control.total += events_of(trace_);
+  control.total += events_of(recording_);
   const bool in_bursts =
-      (whole == nullptr || !whole->wants_events()) && BurstMerge::can_read(trace_.info());
+      (whole == nullptr || !whole->wants_events()) && BurstMerge::can_read(recording_.info());
   if (!(in_bursts ? read_bursts(control, whole, taker) : read_events(control, whole, taker)))
     return;
   reach(finish_, whole);
@@ -104,7 +104,7 @@ void Timeline::read(PassControl& control, StateObserver* whole, const PageTaker&
 
 inline void Timeline::learn_name(const Event& event) {
   if (event.id != FKT_E_NAME) return;
-  if (const EventType* const type = trace_.info().catalogue.find(event.id); type != nullptr) {
+  if (const EventType* const type = recording_.info().catalogue.find(event.id); type != nullptr) {
     file_names_.add(event, *type);
   }
 }
@@ -112,9 +112,9 @@ inline void Timeline::learn_name(const Event& event) {
 // Reads the recording event by event. Returns false when control.stop was set.
 bool Timeline::read_events(PassControl& control, StateObserver* whole, const PageTaker& taker) {
   std::uint64_t events = 0, next_copy = 0;
-  if (trace_.info().checkpoint) keep(begin_, true);
+  if (recording_.info().checkpoint) keep(begin_, true);
   const ReadRange all{.from = {}, .to = {}, .cpu = {}, .ahead = true, .page_read = taker};
-  for (const Event& event : trace_.events(all)) {
+  for (const Event& event : recording_.events(all)) {
     reach(event.clock, whole);
     // No copy between two events of equal time: copies are found by time.
     if (events >= next_copy && event.clock > last_clock_) {
@@ -136,7 +136,7 @@ bool Timeline::read_events(PassControl& control, StateObserver* whole, const Pag
 // Reads the recording in bursts; result as read_events(). Before a copy is made, all bursts are
 // taken apart, so that exactly the events before that moment have been applied.
 bool Timeline::read_bursts(PassControl& control, StateObserver* whole, const PageTaker& taker) {
-  BurstMerge merge(trace_, meanings_, longest_burst_, taker);
+  BurstMerge merge(recording_, meanings_, longest_burst_, taker);
   SliceGroups groups(whole);
   std::uint64_t events = 0, next_copy = 0, next_report = kReport;
   for (; !merge.at_end(); merge.next()) {
@@ -171,7 +171,7 @@ const Timeline::Copy& Timeline::copy_before(std::uint64_t clock) const {
 
 void Timeline::follow(std::uint64_t from, std::uint64_t to, StateObserver& observer,
                       const Unwanted& unwanted) const {
-  const std::size_t stretches = std::max<std::size_t>(1, trace_.info().stretches());
+  const std::size_t stretches = std::max<std::size_t>(1, recording_.info().stretches());
   if (copies_.empty() || unknown_ends_.size() < stretches || from >= to) return;
   std::unique_lock lock(reading_);
   std::uint64_t events = 0;
@@ -180,7 +180,7 @@ void Timeline::follow(std::uint64_t from, std::uint64_t to, StateObserver& obser
     if (begin >= end) continue;
     const Copy& copy = copy_before(begin);
     StateTracker state = end_.at(copy.state);
-    for (const Event& event : trace_.events({.from = copy.clock, .to = end, .cpu = {}})) {
+    for (const Event& event : recording_.events({.from = copy.clock, .to = end, .cpu = {}})) {
       state.apply(event, event.clock < begin ? nullptr : &observer);
       if (observer.enough()) return;
       if (++events % kTurn != 0) continue;

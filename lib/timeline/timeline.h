@@ -45,7 +45,7 @@ class Timeline {
   static constexpr std::size_t kCopies = 4096;
 
   // Reads nothing before read(); `trace` must outlive this.
-  explicit Timeline(const Recording& trace);
+  explicit Timeline(const Recording& recording);
 
   // Makes the pass; call it once. `whole` receives everything on the way, unless nullptr; `taker`
   // the pages, from other threads too (ReadRange::page_read).
@@ -59,7 +59,7 @@ class Timeline {
               const Unwanted& unwanted = {}) const;
   // How much later than others a slice may come in read(), see StateObserver (ticks).
   std::uint64_t longest_burst() const { return longest_burst_; }
-  const Recording& trace() const { return trace_; }
+  const Recording& recording() const { return recording_; }
   const SpanTypes& types() const { return types_; }
   // The tasks of the whole recording, under the indexes used in slices; valid after read().
   const Tasks& tasks() const { return end_.tasks(); }
@@ -82,7 +82,7 @@ class Timeline {
   void keep(std::uint64_t clock, bool cut);
   // Ends the stretches before, and begins those that begin up to `clock` (ticks).
   void reach(std::uint64_t clock, StateObserver* whole) {
-    while (clock >= next_stretch_at_ && stretch_ + 1 < trace_.info().stretches())
+    while (clock >= next_stretch_at_ && stretch_ + 1 < recording_.info().stretches())
       [[unlikely]] next_stretch(whole);
   }
   void next_stretch(StateObserver* whole);
@@ -92,7 +92,7 @@ class Timeline {
   Interval stretch(std::size_t n) const;
   const Copy& copy_before(std::uint64_t clock) const;
 
-  const Recording& trace_;
+  const Recording& recording_;
   mutable SpanTypes types_;  // grows only in read()
   Meanings meanings_;
   std::uint64_t begin_ = 0;

@@ -15,15 +15,15 @@ void show_end_screen(const std::string& name) {
   struct stat file {};
   if (!screen.is) return;
   if (::stat(name.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return;
-  const Result<Recording> trace = Recording::open(name);
-  if (!trace) return;  // its error was printed already
-  if (!cli::answer_is_quick(*trace)) {
+  const Result<Recording> recording = Recording::open(name);
+  if (!recording) return;  // its error was printed already
+  if (!cli::answer_is_quick(*recording)) {
     std::fputs(cli::answer_hint(name).c_str(), stderr);
     return;
   }
-  const Answer answer = cli::read_answer(*trace, {}, cli::kAnswerRows, cli::kAnswerSlowest);
+  const Answer answer = cli::read_answer(*recording, {}, cli::kAnswerRows, cli::kAnswerSlowest);
   if (answer.events == 0) return;
-  const TimeFormat time(TimeUnit::readable, trace->info().clocks.ticks_per_second());
+  const TimeFormat time(TimeUnit::readable, recording->info().clocks.ticks_per_second());
   TextWriter out;
   out.put('\n');
   cli::write_answer(out, answer, name, screen, time);

@@ -119,7 +119,7 @@ TEST_CASE("how many names the search field does not offer is told") {
   CHECK(offered.size() == 4000);
   const auto left_off = info["names_left_off"].get<std::size_t>();
   const auto all =
-      searchable_names(served.model.timeline().types(), served.model.trace().info().catalogue);
+      searchable_names(served.model.timeline().types(), served.model.recording().info().catalogue);
   CHECK(all.size() > 4500);
   CHECK(left_off == all.size() - 4000);
   // It is found all the same.

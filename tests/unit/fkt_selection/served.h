@@ -22,7 +22,7 @@ struct Served {
   explicit Served(const Bytes& file, std::string program = {}, std::string name = "run of mine.fkt")
       : model(std::move(*Recording::from_bytes(file)), std::move(name)),
         extract_command(model.file(), std::move(program),
-                        model.trace().info().clocks.ticks_per_second()),
+                        model.recording().info().clocks.ticks_per_second()),
         api(model, extract_command) {
     model.start();
     model.wait();
