@@ -275,7 +275,7 @@ Result<bool> output(CallSource& source, const KdRequest& request, const TimeForm
   return put(*text);
 }
 
-// As fail(error, file, trace) of damage.h.
+// As fail(error, file, recording) of damage.h.
 int fail_of(const CallSource& source, const Error& error) {
   if (error.code == ErrorCode::absent) {
     for (const std::string& line : source.damage()) warn(line);

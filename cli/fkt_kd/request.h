@@ -49,7 +49,7 @@ Result<std::uint64_t> least_time(const Options& options, double ticks_per_second
 
 // Error (usage): an option that has no meaning for a KFT log.
 Status check_for_log(const Options& options, const KdRequest& request);
-// Evaluates the options that select a part of the recording. trace: null for a KFT log.
+// Evaluates the options that select a part of the recording. recording: null for a KFT log.
 Result<Selection> kd_selection(const Options& options, const Recording* recording,
                                const Reading& reading);
 

@@ -28,7 +28,7 @@ struct CacheRules {
 
 class Model {
  public:
-  // `trace` is the recording `file`, which Recording::open_unsplit() has opened. Reading begins
+  // `recording` is `file`, which Recording::open_unsplit() has opened. Reading begins
   // with start().
   Model(Recording recording, std::string file, CacheRules cache = {});
   ~Model();

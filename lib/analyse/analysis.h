@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Analysis: one pass over the events that feeds all statistics and the dump.
 //
-//   fkt::Analysis analysis(trace.info(), selection);
-//   for (const fkt::Event& e : trace.events()) {
+//   fkt::Analysis analysis(recording.info(), selection);
+//   for (const fkt::Event& e : recording.events()) {
 //     const fkt::Analysis::Found& found = analysis.add(e);
 //     if (found.shown) dump.line(e, found);
 //   }
-//   analysis.finish(true, recording_end(trace));
+//   analysis.finish(true, recording_end(recording));
 //
 // add() handles each event in a fixed order: first the time since the event before is charged, then
 // tasks change, then spans begin and end.

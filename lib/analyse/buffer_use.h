@@ -36,11 +36,11 @@ struct BufferState {
 
 using BufferSink = std::function<void(const BufferState&)>;
 
-// Reads the trace once and calls `sink` in time order for every page that was opened or filled and
-// every step of the drain. The event of the drain's wake-up says how many pages are free; between
-// two wake-ups free and allocated are computed from the other events. In a slice the counts begin
-// at the cut. Returns an error (usage) when the layer fkt was not recorded: the states then hold
-// only what the page headers say, and the message says how to record it.
+// Reads the recording once and calls `sink` in time order for every page that was opened or filled
+// and every step of the drain. The event of the drain's wake-up says how many pages are free;
+// between two wake-ups free and allocated are computed from the other events. In a slice the counts
+// begin at the cut. Returns an error (usage) when the layer fkt was not recorded: the states then
+// hold only what the page headers say, and the message says how to record it.
 Status follow_buffers(const Recording& recording, const BufferSink& sink, const Reading& reading);
 
 // The states at the ends of the cells of a time scale.

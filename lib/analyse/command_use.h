@@ -4,8 +4,8 @@
 //
 //   CommandUse use(analysis, 10);
 //   analysis.watch(use);
-//   scan(trace, analysis, {.activity = &use.activity(), .bursts = &use});
-//   analysis.finish(true, recording_end(trace));
+//   scan(recording, analysis, {.activity = &use.activity(), .bursts = &use});
+//   analysis.finish(true, recording_end(recording));
 //   use.finish(analysis.end());
 //
 // Its tasks are the command's process and its descendants, or with fkt_record --pid that process.

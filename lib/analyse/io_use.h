@@ -3,7 +3,7 @@
 // Made of the events of the layers fs, block, transport and socket.
 //
 //   IoUse use(analysis, IoUse::Table::files);
-//   for (const Event& event : trace.events()) use.add(event, analysis.add(event));
+//   for (const Event& event : recording.events()) use.add(event, analysis.add(event));
 //   for (const IoUse::Row& row : use.rows()) ...
 #pragma once
 

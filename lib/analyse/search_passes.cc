@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t kReadingEvents = 1 << 18;
 constexpr std::size_t kMostPlaces = 4'000'000;  // 64 MB of memory
 
-// Reads the trace once up to the selection's end, and calls `each` with every event and its place.
+// Reads the recording once up to the selection's end, and calls `each` with every event and its
+// place.
 template <class Each>
 void pass(const Recording& recording, Analysis& analysis, const Reading& reading, Each each) {
   std::uint64_t done = 0;

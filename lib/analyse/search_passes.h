@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Passes over a recording that find places before anything is shown: the spans that an expression
 // selects as a whole, the time around an event, the slowest spans of a name. Each function reads
-// the trace once.
+// the recording once.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,10 @@ namespace fkt {
 // Called from time to time with the number of events read so far, to report progress.
 using Reading = std::function<void(std::uint64_t)>;
 
-// Returns what the expression `text` selects in the trace, for Selection::where. Reads the trace
-// only if the expression selects spans as a whole; by_name: so does one with a span's name. Error
-// (usage): the expression is malformed, or names something that this recording does not have.
+// Returns what the expression `text` selects in the recording, for Selection::where. Reads the
+// recording only if the expression selects spans as a whole; by_name: so does one with a span's
+// name. Error (usage): the expression is malformed, or names something that this recording does not
+// have.
 Result<std::shared_ptr<const Filter>> make_filter(const Recording& recording, std::string_view text,
                                                   const Reading& reading, bool by_name = false);
 

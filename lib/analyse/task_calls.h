@@ -4,8 +4,8 @@
 //
 //   TaskCalls calls(analysis);
 //   analysis.watch(calls);
-//   for (const Event& event : trace.events()) calls.add(event, analysis.add(event));
-//   analysis.finish(true, recording_end(trace));
+//   for (const Event& event : recording.events()) calls.add(event, analysis.add(event));
+//   analysis.finish(true, recording_end(recording));
 //   for (const TaskCalls::Task& task : calls.tasks()) ...
 //
 // Counts what lib/analyse/profile.h counts, by its rules, but each task apart: the rows of one call

@@ -4,8 +4,8 @@
 //
 //   TaskRuns runs(analysis, [&](const TaskRuns::Run& run) { ... });
 //   analysis.watch(runs);
-//   for (const Event& event : trace.events()) runs.add(event, analysis.add(event));
-//   analysis.finish(true, recording_end(trace));
+//   for (const Event& event : recording.events()) runs.add(event, analysis.add(event));
+//   analysis.finish(true, recording_end(recording));
 //   runs.finish(analysis.end());
 //
 // lib/analyse/task_states.h has the rules. Runs of idle tasks are left out.

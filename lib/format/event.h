@@ -46,8 +46,8 @@ struct Event {
   bool counts() const { return !is_gap() && !is_made_begin(id); }
 };
 
-// The words are in the mapped file and valid as long as the trace; those of a gap are valid only
-// until the next event.
+// The words are in the mapped file and valid as long as the recording; those of a gap are valid
+// only until the next event.
 //
 // The reader reports a gap as two events, which no statistics count. An event with id kGapBegins is
 // where the gap begins, or where the selection begins if that is later: what happened between it

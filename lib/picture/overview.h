@@ -20,9 +20,9 @@ class Overview {
   // Columns of a text line beside the picture itself.
   static constexpr std::uint32_t kTextMargin = 22;
 
-  // `trace` must outlive this. gaps: as gaps_in() returns them. zero: the zero of the times shown
-  // (ticks). damage: what the recording lacks (lib/read/damage.h), to be shown in the picture.
-  // unit: of the times; nothing: seconds, with as many digits as tell columns apart.
+  // `recording` must outlive this. gaps: as gaps_in() returns them. zero: the zero of the times
+  // shown (ticks). damage: what the recording lacks (lib/read/damage.h), to be shown in the
+  // picture. unit: of the times; nothing: seconds, with as many digits as tell columns apart.
   Overview(const Recording& recording, DensityCells cells, std::vector<Gap> gaps,
            std::uint64_t zero, std::string damage = {}, std::optional<TimeUnit> unit = {})
       : recording_(recording),

@@ -8,8 +8,8 @@
 
 namespace fkt {
 
-// Returns what trace.info() says of it, with the clocks' readings in the events, which all pages
-// are decoded for. Damage is not counted: it is when the pages are read.
+// Returns what recording.info() says of it, with the clocks' readings in the events, which all
+// pages are decoded for. Damage is not counted: it is when the pages are read.
 RecordingInfo info_with_clock_events(const Recording& recording);
 
 }  // namespace fkt

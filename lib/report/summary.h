@@ -101,7 +101,7 @@ struct Summary {
 std::string_view state_key(std::size_t state);
 std::string_view outcome_key(std::size_t outcome);
 
-// Returns the figures of a finished analysis. integrity: of the trace that it has read.
+// Returns the figures of a finished analysis. integrity: of the recording that it has read.
 // without_user: leave user-level time out of the histogram (-k).
 Summary summarize(const Analysis& analysis, const Integrity& integrity, bool without_user);
 

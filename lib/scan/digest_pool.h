@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Digests of a trace's pages, made ahead by worker threads for one reader, which takes them page by
-// page.
+// Digests of a recording's pages, made ahead by worker threads for one reader, which takes them
+// page by page.
 #pragma once
 
 #include <condition_variable>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Reads a recording for the sums of its Analysis, where the single events are not needed:
 //
-//   fkt::Analysis analysis(trace.info(), selection);
-//   fkt::scan(trace, analysis, {.reading = progress});
-//   analysis.finish(!selection.to, recording_end(trace));
+//   fkt::Analysis analysis(recording.info(), selection);
+//   fkt::scan(recording, analysis, {.reading = progress});
+//   analysis.finish(!selection.to, recording_end(recording));
 //
-// The result is that of adding all of trace.events(), but pages are digested by several threads
+// The result is that of adding all of recording.events(), but pages are digested by several threads
 // (lib/scan/digest.h), and the events of a burst (lib/analyse/burst.h) are taken in one step,
 // provided that the burst fits the open spans and no event of another CPU concerns its thread.
-// The events of any other burst are added one by one, which takes longer and has the same result.
+// The scan adds the events of each other burst one by one. The sums are the same; it takes longer.
 // Views that select single events, and sinks for calls, need every event (Analysis::takes_many()).
 #pragma once
 
@@ -47,7 +47,7 @@ struct ScanOptions {
 // A scan that can be interrupted, to save the analysis's state.
 class Scanner {
  public:
-  // Scans up to the end of the analysis's selection or the last of options.stops. `trace` and
+  // Scans up to the end of the analysis's selection or the last of options.stops. `recording` and
   // `analysis` must outlive the scanner. When the analysis's info has a checkpoint, the scan begins
   // there, provided that its selection takes bursts.
   Scanner(const Recording& recording, Analysis& analysis, ScanOptions options);

@@ -25,7 +25,7 @@ class CheckpointCache {
   // Minimum distance between two moments, in bytes of all CPUs' pages.
   static constexpr std::uint64_t kLeastApart = 32 << 20;
 
-  // Loads the states of `trace` from `folder`; "": nothing is loaded or stored. There are no
+  // Loads the states of `recording` from `folder`; "": nothing is loaded or stored. There are no
   // moments for some recordings: slices; recordings with missing or damaged pages, whose state
   // depends on where reading begins; flight recordings and parts of
   // recordings, which are short and name tasks by a list made at their end.

@@ -19,8 +19,8 @@ namespace fkt {
 
 class BurstMerge {
  public:
-  // Merges all events of `trace`, which must outlive this object and must not be a slice. longest:
-  // duration of the longest burst (ticks). taker: as ReadRange::page_read.
+  // Merges all events of `recording`, which must outlive this object and must not be a slice.
+  // longest: duration of the longest burst (ticks). taker: as ReadRange::page_read.
   BurstMerge(const Recording& recording, const Meanings& meanings, std::uint64_t longest,
              const PageTaker& taker);
 

@@ -56,7 +56,7 @@ class Density {
   static constexpr std::size_t kMostPieces = 1 << 20;
   static constexpr std::uint64_t kMostDecoded = 4 << 20;  // words decoded for one picture
 
-  // Reads nothing; `trace` must outlive this object.
+  // Reads nothing; `recording` must outlive this object.
   explicit Density(const Recording& recording);
   // Reads all pages with `threads` threads, as finish() does.
   Density(const Recording& recording, unsigned threads, PassControl& control) : Density(recording) {
@@ -86,7 +86,7 @@ class Density {
   // those that were still open at the stop.
   const std::vector<Gap>& gaps() const { return gaps_; }
   // Pages that could not be read, or not to their end, in ascending order. page: position in the
-  // trace's pages.
+  // recording's pages.
   struct Damage {
     std::uint32_t page = 0;
     Error error;

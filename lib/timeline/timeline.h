@@ -44,7 +44,7 @@ class Timeline {
   static constexpr std::size_t kCopyBytes = 24 << 20;
   static constexpr std::size_t kCopies = 4096;
 
-  // Reads nothing before read(); `trace` must outlive this.
+  // Reads nothing before read(); `recording` must outlive this.
   explicit Timeline(const Recording& recording);
 
   // Makes the pass; call it once. `whole` receives everything on the way, unless nullptr; `taker`

@@ -409,7 +409,10 @@ static void see_function(const struct name_index *index, const struct module *mo
 	}
 }
 
-/* Marks the described functions of a module, which may be several of the same name. module: NULL: the kernel. */
+/*
+ * Reads the prototypes in `types` into the symbols of the same name and module. Several functions can have one name.
+ * module: NULL for functions of the kernel itself.
+ */
 static void see_functions(const struct name_index *index, const struct module *module, const struct types *types)
 {
 	u32 i;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Conditions of KFT's triggers under libFuzzer. If module/kft/conditions.c compiles a condition,
 // the kernel's verifier must accept the program, the library must compile the condition too, and
-// both programs must keep the same hits. The first byte of an input selects the trigger's function
-// and its entry or exit; the other bytes are the condition.
+// for the same hits the result of the kernel's program and that of the library's must be equal. The
+// first byte of an input chooses the function of the trigger, and whether the trigger is at its
+// entry or its exit; the other bytes are the text of the condition.
 #include <bpf/btf.h>
 
 #include <algorithm>
