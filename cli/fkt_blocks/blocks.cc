@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cli/fkt_blocks/blocks.h"
+
+#include <fnmatch.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "cli/base/messages.h"
+#include "cli/base/options.h"
+#include "lib/base/os_error.h"
+#include "lib/base/suggest.h"
+#include "lib/blocks/block_report.h"
+#include "lib/query/lexer.h"
+
+namespace fkt::cli {
+namespace {
+
+constexpr std::size_t kMostArguments = 1000;
+constexpr std::size_t kPiece = 1 << 20;  // bytes that are printed together
+constexpr int kNoProgram = 127;          // the shell's exit status
+
+enum class Output { text, json, dot, svg, totals };
+constexpr std::pair<const char*, Output> kOutputs[] = {
+    {"json", Output::json}, {"dot", Output::dot}, {"svg", Output::svg}, {"totals", Output::totals}};
+
+// Draws a graph in Graphviz's language to standard output.
+Status draw(std::string_view graph) {
+  std::FILE* const dot = ::popen("dot -Tsvg", "w");
+  if (dot == nullptr) return os_failure("dot");
+  const bool is_written = std::fwrite(graph.data(), 1, graph.size(), dot) == graph.size();
+  const int status = ::pclose(dot);
+  if (is_written && status == 0) return Done{};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoProgram) {
+    return Error{ErrorCode::io, "--svg needs Graphviz's dot (apt install graphviz)"};
+  }
+  return Error{ErrorCode::io, "dot -Tsvg has failed"};
+}
+
+class BlocksTool {
+ public:
+  BlocksTool(const Options& options, const CodeImage& image) : options_(options), image_(image) {
+    details_ = {.code = options.has("code"), .why = options.has("why")};
+    for (const auto& [name, output] : kOutputs) {
+      if (options.has(name)) output_ = output;
+    }
+  }
+
+  Status run() {
+    auto functions = FKT_TRY(chosen());
+    if (output_ == Output::svg && functions.size() > 1) {
+      return usage("--svg draws one function, and " + std::to_string(functions.size()) +
+                   " were named");
+    }
+    if (output_ == Output::json) json_.begin('[');
+    for (const CodeFunction* function : functions) {
+      FKT_TRY(show(*function, functions.size() == 1));
+      if (output_ == Output::svg) return draw(out_.view());
+      if (out_.size() < kPiece) continue;
+      if (!FKT_TRY(put(out_.view()))) return Done{};
+      out_.clear();
+    }
+    if (output_ == Output::json) {
+      json_.end(']');
+      out_.put('\n');
+    }
+    if (output_ == Output::totals) write_block_totals(out_, totals_);
+    FKT_TRY(put(out_.view()));
+    return Done{};
+  }
+
+ private:
+  static bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != name.npos; }
+
+  bool is_wanted(const CodeFunction& function) const {
+    return !options_.has("module") || function.module == options_.text("module");
+  }
+  // A pattern means functions that are there, and the parts put aside with those they belong to.
+  bool fits(const CodeFunction& function, const std::string& pattern) const {
+    const std::string name(function.name);
+    return is_wanted(function) && name.find(".cold") == name.npos &&
+           !CodeImage::is_missing(function) && ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  }
+
+  // Returns the functions named on the command line, each once, in the order of their addresses.
+  Result<std::vector<const CodeFunction*>> chosen() const {
+    std::vector<const CodeFunction*> found;
+    for (const std::string& name : options_.arguments()) {
+      const std::size_t before = found.size();
+      if (is_pattern(name)) {
+        for (const CodeFunction& function : image_.functions()) {
+          if (fits(function, name)) found.push_back(&function);
+        }
+      } else {
+        for (const CodeFunction* function : image_.named(name)) {
+          if (function != nullptr && is_wanted(*function)) found.push_back(function);
+        }
+      }
+      if (found.size() == before) return not_found(name);
+    }
+    std::ranges::sort(found);
+    const auto again = std::ranges::unique(found);
+    found.erase(again.begin(), again.end());
+    return found;
+  }
+
+  Error not_found(const std::string& name) const {
+    NearestName nearest(name);
+    for (const CodeFunction& function : image_.functions()) nearest.offer(function.name);
+    return usage("there is no function " + in_quotes(name) + nearest.question());
+  }
+
+  Status show(const CodeFunction& function, bool is_only) {
+    const auto graph = FlowGraph::of(image_, function);
+    if (!graph) {
+      totals_.unreadable++;
+      if (is_only) return graph.error();
+      if (output_ != Output::totals) warn(graph.error().message);
+      return Done{};
+    }
+    const FunctionBlocks blocks{image_, *graph, hooks_of(image_, *graph)};
+    totals_.add(blocks);
+    switch (output_) {
+      case Output::text:
+        if (totals_.functions > 1) out_.put('\n');
+        write_blocks_text(out_, blocks, details_);
+        break;
+      case Output::json:
+        write_blocks_json(json_, blocks, details_);
+        break;
+      case Output::dot:
+      case Output::svg:
+        write_blocks_dot(out_, blocks, details_);
+        break;
+      case Output::totals:
+        break;
+    }
+    return Done{};
+  }
+
+  const Options& options_;
+  const CodeImage& image_;
+  Output output_ = Output::text;
+  BlockDetails details_;
+  BlockTotals totals_;
+  TextWriter out_;
+  JsonWriter json_{out_};
+};
+
+Status run(const Options& options) {
+  if (options.arguments().empty()) {
+    return usage("no FUNCTION: name one, or a pattern (\"tcp_*\")");
+  }
+  if (std::ranges::count_if(kOutputs, [&](const auto& one) { return options.has(one.first); }) >
+      1) {
+    return usage("--json, --dot, --svg and --totals exclude each other");
+  }
+  const auto image = FKT_TRY(options.has("file") ? CodeImage::of_file(options.text("file"))
+                                                 : CodeImage::of_running_kernel());
+  return BlocksTool(options, image).run();
+}
+
+}  // namespace
+
+int blocks(int argc, const char* const* argv) {
+  Options options("[options] FUNCTION...",
+                  "Prints the basic blocks of kernel functions, the ways between them, and "
+                  "how each block\ncould be counted.");
+  auto input = options.section("Where the code is");
+  input("file", value("FILE"),
+        "a kernel (vmlinux) or a module (.ko), not compressed (default: the running kernel)");
+  input("module", value("NAME"), "functions of this module alone");
+  auto output = options.section("What is shown");
+  output("code", "each block's instructions");
+  output("why", "why a block cannot be spliced: counted by a jump in the place of an instruction");
+  output("totals", "sums over all functions alone");
+  output("json", "JSON");
+  output("dot", "a graph for Graphviz: a node for each block, coloured by its hook");
+  output("svg", "the same as a picture, which Graphviz draws");
+  options.positional("FUNCTION", kMostArguments);
+  if (const auto status = options.parse(argc, argv)) return *status;
+  const Status done = run(options);
+  return done ? kDone : fail(done.error());
+}
+
+}  // namespace fkt::cli

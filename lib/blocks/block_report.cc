@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/blocks/block_report.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "lib/base/table.h"
+
+namespace fkt {
+namespace {
+
+constexpr std::size_t kLongestInstruction = 15;
+
+// Returns "+0x1c"; a part put aside may lie before the function's beginning.
+std::string offset_text(const FunctionBlocks& function, std::uint64_t address) {
+  const std::uint64_t begin = function.graph.function().begin;
+  if (address >= begin) return fmt::format("+{:#x}", address - begin);
+  return fmt::format("-{:#x}", begin - address);
+}
+
+std::string edge_text(const CodeImage& image, const FlowEdge& edge) {
+  if (edge.to != FlowEdge::kOutside) {
+    std::string text = std::to_string(edge.to);
+    if (edge.kind != EdgeKind::falls) text += ' ' + std::string(edge_key(edge.kind));
+    return edge.is_open ? text : '(' + text + ')';
+  }
+  std::string text(edge_key(edge.kind));
+  if (edge.target != 0) text += ' ' + image.name_of(edge.target);
+  return text;
+}
+
+std::string ways_out(const FunctionBlocks& function, std::uint32_t block) {
+  std::string text;
+  for (const FlowEdge& edge : function.graph.edges()) {
+    if (edge.from != block) continue;
+    if (!text.empty()) text += ", ";
+    text += edge_text(function.image, edge);
+  }
+  return text;
+}
+
+std::string hook_text(const FunctionBlocks& function, const BlockHook& hook) {
+  std::string text(hook_key(hook.kind));
+  if (hook.address != 0) text += ' ' + offset_text(function, hook.address);
+  return text;
+}
+
+std::string code_text(const CodeImage& image, const Instruction& one) {
+  std::string text = instruction_text(image.at(one.address, kLongestInstruction), one.address);
+  if (one.target != 0) {
+    if (const CodeFunction* to = image.function_at(one.target)) {
+      text += fmt::format("  <{}>", to->begin == one.target ? to->name : image.name_of(one.target));
+    }
+  }
+  return text;
+}
+
+void put_head(TextWriter& out, const FunctionBlocks& function) {
+  const CodeFunction& of = function.graph.function();
+  std::uint64_t bytes = 0;
+  for (const BasicBlock& block : function.graph.blocks()) bytes += block.end - block.begin;
+  const std::string module = of.module.empty() ? "" : fmt::format(" [{}]", of.module);
+  out.put(fmt::format("{}{}: {:#x}, {} bytes, {} blocks, {} edges\n", of.name, module, of.begin,
+                      bytes, function.graph.blocks().size(), function.graph.edges().size()));
+}
+
+Table block_table(const FunctionBlocks& function, BlockDetails details) {
+  Table table(function.graph.blocks().size());
+  const auto blocks = function.graph.blocks();
+  table.add_column({.title = "Block", .key = "block", .width = 6},
+                   [](std::size_t i) { return std::uint64_t{i}; });
+  table.add_column(
+      {.title = "Offset", .key = "offset", .width = 9, .separated = true},
+      [&function, blocks](std::size_t i) { return offset_text(function, blocks[i].begin); });
+  table.add_column({.title = "Bytes", .key = "bytes", .width = 6},
+                   [blocks](std::size_t i) { return blocks[i].end - blocks[i].begin; });
+  table.add_column({.title = "Instr.", .key = "instructions", .width = 7},
+                   [blocks](std::size_t i) { return std::uint64_t{blocks[i].count}; });
+  table.add_column({.title = "Hook", .width = 16, .left = true, .separated = true},
+                   [&function](std::size_t i) { return hook_text(function, function.hooks[i]); });
+  table.add_column({.title = "Cost", .key = "cost", .width = 4}, [&function](std::size_t i) {
+    const BlockHook& hook = function.hooks[i];
+    return hook.kind == HookKind::splice ? Cell(std::uint64_t{hook.instructions()}) : Cell(kNone);
+  });
+  table.add_column({.title = "Leads to", .width = 0, .left = true, .separated = true},
+                   [&function, details](std::size_t i) {
+                     std::string text = ways_out(function, static_cast<std::uint32_t>(i));
+                     const char* const why = function.hooks[i].why;
+                     if (details.why && why != nullptr) text += fmt::format("  ({})", why);
+                     return text;
+                   });
+  return table;
+}
+
+std::string dot_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void put_dot_node(TextWriter& out, const FunctionBlocks& function, std::uint32_t i,
+                  BlockDetails details) {
+  constexpr std::string_view kColours[] = {"#d5e8d4", "#dae8fc", "#fff2cc", "#f8cecc"};
+  const BasicBlock& block = function.graph.blocks()[i];
+  const BlockHook& hook = function.hooks[i];
+  std::string label = fmt::format("{}  {}\\l", i, offset_text(function, block.begin));
+  if (details.code) {
+    for (const Instruction& one : function.graph.instructions_of(block)) {
+      label += dot_text(code_text(function.image, one)) + "\\l";
+    }
+  } else {
+    label += fmt::format("{} bytes, {} instructions\\l", block.end - block.begin, block.count);
+  }
+  label += hook_text(function, hook) + "\\l";
+  if (details.why && hook.why != nullptr) label += std::string(hook.why) + "\\l";
+  out.put(fmt::format("  b{} [label=\"{}\", fillcolor=\"{}\"];\n", i, label,
+                      kColours[static_cast<std::size_t>(hook.kind)]));
+}
+
+}  // namespace
+
+void BlockTotals::add(const FunctionBlocks& function) {
+  functions++;
+  blocks += function.graph.blocks().size();
+  edges += function.graph.edges().size();
+  for (const BasicBlock& block : function.graph.blocks()) instructions += block.count;
+  for (const BlockHook& hook : function.hooks) by_hook[static_cast<std::size_t>(hook.kind)]++;
+}
+
+void write_blocks_text(TextWriter& out, const FunctionBlocks& function, BlockDetails details) {
+  put_head(out, function);
+  Table table = block_table(function, details);
+  if (details.code) {
+    table.after_row([&function](TextWriter& text, std::size_t i) {
+      for (const Instruction& one : function.graph.instructions_of(function.graph.blocks()[i])) {
+        text.fill(16);
+        text.left(offset_text(function, one.address), 8);
+        text.put(code_text(function.image, one));
+        text.put('\n');
+      }
+    });
+  }
+  write_text(out, table, TimeFormat());
+}
+
+void write_blocks_json(JsonWriter& json, const FunctionBlocks& function, BlockDetails details) {
+  const FlowGraph& graph = function.graph;
+  json.object([&] {
+    json.members("function", graph.function().name, "module", graph.function().module, "address",
+                 graph.function().begin);
+    json.key("blocks").array([&] {
+      for (std::size_t i = 0; i < graph.blocks().size(); i++) {
+        const BasicBlock& block = graph.blocks()[i];
+        const BlockHook& hook = function.hooks[i];
+        json.object([&] {
+          json.members("address", block.begin, "bytes", block.end - block.begin, "instructions",
+                       block.count, "hook", hook_key(hook.kind));
+          if (hook.address != 0) json.members("hook_address", hook.address);
+          if (hook.kind == HookKind::splice) json.members("hook_instructions", hook.instructions());
+          if (hook.why != nullptr) json.members("why", std::string_view(hook.why));
+          if (!details.code) return;
+          json.key("code").array([&] {
+            for (const Instruction& one : graph.instructions_of(block)) {
+              json.object("address", one.address, "bytes", unsigned{one.bytes}, "text",
+                          code_text(function.image, one));
+            }
+          });
+        });
+      }
+    });
+    json.key("edges").array([&] {
+      for (const FlowEdge& edge : graph.edges()) {
+        json.object([&] {
+          json.members("from", edge.from, "kind", edge_key(edge.kind));
+          if (edge.to != FlowEdge::kOutside) json.members("to", edge.to);
+          if (edge.target != 0) json.members("target", function.image.name_of(edge.target));
+          if (!edge.is_open) json.members("open", false);
+        });
+      }
+    });
+  });
+}
+
+void write_blocks_dot(TextWriter& out, const FunctionBlocks& function, BlockDetails details) {
+  const FlowGraph& graph = function.graph;
+  out.put(fmt::format("digraph \"{}\" {{\n", dot_text(graph.function().name)));
+  out.put("  node [shape=box, style=filled, fontname=monospace, fontsize=10];\n");
+  for (std::uint32_t i = 0; i < graph.blocks().size(); i++) put_dot_node(out, function, i, details);
+  for (std::size_t i = 0; i < graph.edges().size(); i++) {
+    const FlowEdge& edge = graph.edges()[i];
+    const char* const style = edge.is_open ? "" : ", style=dashed";
+    const std::string_view kind = edge.kind == EdgeKind::falls ? "" : edge_key(edge.kind);
+    if (edge.to != FlowEdge::kOutside) {
+      out.put(fmt::format("  b{} -> b{} [label=\"{}\"{}];\n", edge.from, edge.to, kind, style));
+      continue;
+    }
+    const std::string to =
+        edge.target == 0 ? std::string(kind) : function.image.name_of(edge.target);
+    out.put(fmt::format("  o{} [label=\"{}\", shape=plaintext, style=\"\"];\n", i, dot_text(to)));
+    out.put(fmt::format("  b{} -> o{} [label=\"{}\"{}];\n", edge.from, i,
+                        edge.target == 0 ? "" : kind, style));
+  }
+  out.put("}\n");
+}
+
+void write_block_totals(TextWriter& out, const BlockTotals& totals) {
+  out.put(fmt::format("{} functions, {} instructions, {} blocks, {} edges", totals.functions,
+                      totals.instructions, totals.blocks, totals.edges));
+  if (totals.unreadable > 0) out.put(fmt::format("; {} functions not decoded", totals.unreadable));
+  out.put('\n');
+  constexpr const char* kTexts[] = {"spliced, by one instruction", "derived from neighbours",
+                                    "by a kprobe", "not"};
+  for (std::size_t i = 0; i < std::size(kTexts); i++) {
+    const double share = totals.blocks == 0 ? 0
+                                            : 100.0 * static_cast<double>(totals.by_hook[i]) /
+                                                  static_cast<double>(totals.blocks);
+    out.put(fmt::format("{:>10} {:>6.2f} %  {}\n", totals.by_hook[i], share, kTexts[i]));
+  }
+}
+
+}  // namespace fkt
