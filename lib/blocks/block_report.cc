@@ -11,8 +11,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::size_t kLongestInstruction = 15;
-
 // Returns "+0x1c"; a part put aside may lie before the function's beginning.
 std::string offset_text(const FunctionBlocks& function, std::uint64_t address) {
   const std::uint64_t begin = function.graph.function().begin;

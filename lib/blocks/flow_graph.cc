@@ -10,7 +10,6 @@
 namespace fkt {
 namespace {
 
-constexpr std::uint64_t kLongestInstruction = 15;
 constexpr std::size_t kMostTableEntries = 4096;
 constexpr std::string_view kIndirectThunks[] = {"__x86_indirect_thunk_", "__x86_indirect_call_",
                                                 "__x86_indirect_jump_", "__x86_indirect_its_"};

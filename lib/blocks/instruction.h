@@ -11,6 +11,8 @@
 
 namespace fkt {
 
+inline constexpr std::uint64_t kLongestInstruction = 15;  // bytes
+
 enum class Flow : std::uint8_t {
   next,           // to the following instruction
   conditional,    // there, or to `target`
