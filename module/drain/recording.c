@@ -64,11 +64,10 @@ struct fkt_instrument_table *fkt_recording_instruments(const struct fkt_recordin
  * Waits until the machine is not about to sleep. A signal ends the wait. The task may be frozen in it, so the caller
  * must hold no lock: the freezer would wait in vain for those that wait for it.
  */
-int fkt_recording_wait_awake(struct fkt_recording *rec)
+static int wait_awake(struct fkt_recording *rec)
 {
 	return wait_event_freezable(rec->awake, !READ_ONCE(rec->parked));
 }
-EXPORT_SYMBOL_GPL(fkt_recording_wait_awake);
 
 /* Takes the lock, unless the machine is about to sleep (-EAGAIN). -EINTR: the caller is being killed. */
 int fkt_recording_lock_now(struct fkt_recording *rec)
@@ -81,13 +80,13 @@ int fkt_recording_lock_now(struct fkt_recording *rec)
 	return -EAGAIN;
 }
 
-/* Takes the lock at a time when the machine is not about to sleep. As fkt_recording_wait_awake(). */
+/* Takes the lock at a time when the machine is not about to sleep. As wait_awake(). */
 int fkt_recording_lock_awake(struct fkt_recording *rec)
 {
 	int err;
 
 	do
-		err = fkt_recording_wait_awake(rec) ?: fkt_recording_lock_now(rec);
+		err = wait_awake(rec) ?: fkt_recording_lock_now(rec);
 	while (err == -EAGAIN);
 	return err;
 }

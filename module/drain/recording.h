@@ -131,7 +131,6 @@ static inline bool fkt_recording_goes_on(const struct fkt_recording *rec, const 
 	return rec->owner == owner && fkt_recording_running(rec) && !rec->draining;
 }
 
-int fkt_recording_wait_awake(struct fkt_recording *rec);
 int fkt_recording_lock_now(struct fkt_recording *rec);
 int fkt_recording_lock_awake(struct fkt_recording *rec);
 int fkt_recording_lock_to_arm(struct fkt_recording *rec);

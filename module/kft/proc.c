@@ -22,6 +22,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <fkt/kft_parse.h>
@@ -407,6 +408,15 @@ static ssize_t write_locked(struct file *file, struct writing *writing, const ch
 	return err ?: bytes;
 }
 
+/*
+ * Waits until the machine is not about to sleep. write(2) has write access to procfs meanwhile, which lockdep takes for
+ * a lock: tasks that wait for it would keep the freezer waiting. Nothing freezes procfs, so none does.
+ */
+static int wait_awake(struct fkt_recording *rec)
+{
+	return wait_event_state(rec->awake, !READ_ONCE(rec->parked), (TASK_INTERRUPTIBLE | TASK_FREEZABLE_UNSAFE));
+}
+
 static ssize_t kft_write(struct file *file, const char __user *from, size_t bytes)
 {
 	struct writing *writing = ((struct seq_file *)file->private_data)->private;
@@ -417,7 +427,7 @@ static ssize_t kft_write(struct file *file, const char __user *from, size_t byte
 	/* May take long, so it is done without locks. */
 	fkt_record_calls_load();
 	do {
-		written = fkt_recording_wait_awake(&fkt_recording) ?: mutex_lock_killable(&writing->lock);
+		written = wait_awake(&fkt_recording) ?: mutex_lock_killable(&writing->lock);
 		if (written)
 			return written;
 		written = write_locked(file, writing, from, bytes);

@@ -29,6 +29,7 @@
 
 #include "access.h"
 #include "filter.h"
+#include "page_pool.h"
 
 DEFINE_STATIC_KEY_FALSE(fkt_key_filter);
 DEFINE_STATIC_KEY_FALSE(fkt_key_restricted);
@@ -181,7 +182,7 @@ static int find_process(pid_t pid)
 
 static int prepare_members(enum fkt_filter kind, pid_t pid)
 {
-	filter.member = __vmalloc(PID_MAX_LIMIT, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	filter.member = __vmalloc(PID_MAX_LIMIT, FKT_RING_GFP);
 	if (!filter.member)
 		return -ENOMEM;
 	/* The idle tasks (number 0) are members only with FKT_FILTER_NOT_SELF. */

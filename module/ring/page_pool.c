@@ -67,7 +67,7 @@ bool fkt_page_alone(struct fkt_page *page)
 
 static struct fkt_page *new_page(struct page *frames, unsigned int cpu)
 {
-	struct fkt_page *page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
+	struct fkt_page *page = kzalloc(sizeof(*page), FKT_RING_GFP);
 
 	if (!page)
 		return NULL;

@@ -3,6 +3,7 @@
 #ifndef FKT_PAGE_POOL_H
 #define FKT_PAGE_POOL_H
 
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -15,6 +16,12 @@ struct page;
 #define FKT_POW_MIN 1
 #define FKT_POW_MAX 16
 #define FKT_POW_DEFAULT 10
+
+/*
+ * For what is allocated beside the pages. These may have filled the caller's memory cgroup: then the start fails, and the
+ * out-of-memory killer is not called.
+ */
+#define FKT_RING_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* An open file's recording and settings; in its private_data. */
 struct fkt_opener {

@@ -218,14 +218,14 @@ static int start_ring(unsigned int cpu)
 		return err;
 	c->lowest_free = c->pool.count;
 	slots = roundup_pow_of_two(max(c->pool.count, 2 * c->pool.wanted)); /* room for extra pages */
-	c->pages = kvcalloc(slots, sizeof(*c->pages), GFP_KERNEL_ACCOUNT);
+	c->pages = kvcalloc(slots, sizeof(*c->pages), FKT_RING_GFP);
 	if (!c->pages)
 		return -ENOMEM;
 	/*
 	 * Not fkt_ring_init(): a CPU that is coming up has no events in its ring, but its count of lost
 	 * events must stay.
 	 */
-	c->ring->slots = kvcalloc(slots, sizeof(*c->ring->slots), GFP_KERNEL_ACCOUNT);
+	c->ring->slots = kvcalloc(slots, sizeof(*c->ring->slots), FKT_RING_GFP);
 	if (!c->ring->slots) {
 		kvfree(c->pages);
 		c->pages = NULL;
