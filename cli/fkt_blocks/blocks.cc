@@ -101,8 +101,7 @@ class BlocksTool {
       if (found.size() == before) return not_found(name);
     }
     std::ranges::sort(found);
-    const auto again = std::ranges::unique(found);
-    found.erase(again.begin(), again.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
 

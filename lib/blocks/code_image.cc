@@ -90,14 +90,15 @@ const CodeFunction* CodeImage::function_at(std::uint64_t address) const {
 
 std::vector<const CodeFunction*> CodeImage::named(std::string_view name) const {
   std::vector<const CodeFunction*> found;
-  const auto [begin, end] = std::ranges::equal_range(
-      names_, name, {}, &std::pair<std::string_view, std::uint64_t>::first);
+  const auto begin = std::ranges::lower_bound(names_, name, {}, &NamedAddress::first);
+  const auto end = std::ranges::upper_bound(names_, name, {}, &NamedAddress::first);
   for (auto at = begin; at != end; ++at) found.push_back(function_at(at->second));
   return found;
 }
 
 std::span<const CodeSite> CodeImage::sites_at(std::uint64_t address) const {
-  const auto [begin, end] = std::ranges::equal_range(sites_, address, {}, &CodeSite::address);
+  const auto begin = std::ranges::lower_bound(sites_, address, {}, &CodeSite::address);
+  const auto end = std::ranges::upper_bound(sites_, address, {}, &CodeSite::address);
   return {begin, end};
 }
 

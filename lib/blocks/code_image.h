@@ -116,8 +116,9 @@ class CodeImage {
   std::vector<std::shared_ptr<const std::string>> texts_;
   std::vector<Piece> pieces_;  // ascending
   std::vector<CodeFunction> functions_;
-  std::vector<std::pair<std::string_view, std::uint64_t>> names_;  // ascending by name
-  std::vector<CodeSite> sites_;                                    // ascending
+  using NamedAddress = std::pair<std::string_view, std::uint64_t>;
+  std::vector<NamedAddress> names_;  // ascending by name
+  std::vector<CodeSite> sites_;      // ascending
 };
 
 }  // namespace fkt

@@ -185,8 +185,8 @@ class FlowGraph::Builder {
       graph_.blocks_.back().count++;
     }
     std::ranges::sort(table_targets_);
-    const auto again = std::ranges::unique(table_targets_);
-    table_targets_.erase(again.begin(), again.end());
+    table_targets_.erase(std::unique(table_targets_.begin(), table_targets_.end()),
+                         table_targets_.end());
   }
 
   void add_edge(std::uint32_t from, EdgeKind kind, std::uint64_t target, bool is_open = true) {
