@@ -18,8 +18,8 @@ struct page;
 #define FKT_POW_DEFAULT 10
 
 /*
- * For what is allocated beside the pages. These may have filled the caller's memory cgroup: then the start fails, and the
- * out-of-memory killer is not called.
+ * For what is allocated beside the pages. These may have filled the caller's memory cgroup: then the start fails, and
+ * the out-of-memory killer is not called.
  */
 #define FKT_RING_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
