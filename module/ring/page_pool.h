@@ -3,7 +3,6 @@
 #ifndef FKT_PAGE_POOL_H
 #define FKT_PAGE_POOL_H
 
-#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
