@@ -107,8 +107,12 @@ class BlocksTool {
 
   Error not_found(const std::string& name) const {
     NearestName nearest(name);
-    for (const CodeFunction& function : image_.functions()) nearest.offer(function.name);
-    return usage("there is no function " + in_quotes(name) + nearest.question());
+    for (const CodeFunction& function : image_.functions()) {
+      if (is_wanted(function)) nearest.offer(function.name);
+    }
+    const std::string where =
+        options_.has("module") ? " in the module " + in_quotes(options_.text("module")) : "";
+    return usage("there is no function " + in_quotes(name) + where + nearest.question());
   }
 
   Status show(const CodeFunction& function, bool is_only) {

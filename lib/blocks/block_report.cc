@@ -60,8 +60,9 @@ void put_head(TextWriter& out, const FunctionBlocks& function) {
   std::uint64_t bytes = 0;
   for (const BasicBlock& block : function.graph.blocks()) bytes += block.end - block.begin;
   const std::string module = of.module.empty() ? "" : fmt::format(" [{}]", of.module);
-  out.put(fmt::format("{}{}: {:#x}, {} bytes, {} blocks, {} edges\n", of.name, module, of.begin,
-                      bytes, function.graph.blocks().size(), function.graph.edges().size()));
+  out.escaped(fmt::format("{}{}: {:#x}, {} bytes, {} blocks, {} edges", of.name, module, of.begin,
+                          bytes, function.graph.blocks().size(), function.graph.edges().size()));
+  out.put('\n');
 }
 
 Table block_table(const FunctionBlocks& function, BlockDetails details) {
@@ -92,9 +93,12 @@ Table block_table(const FunctionBlocks& function, BlockDetails details) {
   return table;
 }
 
+// Returns a name for a string of Graphviz, in which a backslash is written twice.
 std::string dot_text(std::string_view text) {
+  TextWriter harmless;
+  harmless.message(text);
   std::string out;
-  for (const char c : text) {
+  for (const char c : harmless.view()) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }
@@ -138,7 +142,7 @@ void write_blocks_text(TextWriter& out, const FunctionBlocks& function, BlockDet
       for (const Instruction& one : function.graph.instructions_of(function.graph.blocks()[i])) {
         text.fill(16);
         text.left(offset_text(function, one.address), 8);
-        text.put(code_text(function.image, one));
+        text.message(code_text(function.image, one));
         text.put('\n');
       }
     });

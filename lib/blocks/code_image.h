@@ -47,7 +47,7 @@ class CodeImage {
   // Reads a kernel (vmlinux) or a module (.ko). A module's sections get addresses from
   // kModuleBegin on. Error (io): it cannot be read; (usage): it is neither.
   static Result<CodeImage> of_file(const std::string& path);
-  // The same of a file's bytes. name: what errors call it.
+  // Reads a kernel or a module from the bytes of its file. Errors call it `name`.
   static Result<CodeImage> of_bytes(std::string bytes, const std::string& name);
   // Reads the running kernel and its modules. proc, sys: where these are mounted. Error: the
   // kernel hides its memory or its addresses from this process, and how to get at them.

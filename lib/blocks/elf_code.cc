@@ -3,6 +3,7 @@
 #include <gelf.h>
 
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "lib/base/read_file.h"
@@ -173,6 +174,11 @@ class CodeFileReader {
 }  // namespace
 
 Result<CodeImage> CodeImage::of_file(const std::string& path) {
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  if (!error && kind != std::filesystem::file_type::regular) {
+    return Error{ErrorCode::usage, path + ": no regular file"};
+  }
   auto bytes = FKT_TRY(read_file(path, kMostBinary));
   return of_bytes(std::move(bytes), path);
 }

@@ -16,7 +16,8 @@ constexpr std::string_view kIndirectThunks[] = {"__x86_indirect_thunk_", "__x86_
 constexpr std::string_view kReturnThunks[] = {"__x86_return_thunk",      "retbleed_return_thunk",
                                               "srso_return_thunk",       "srso_alias_return_thunk",
                                               "call_depth_return_thunk", "its_return_thunk"};
-// What the tracer's call is while nobody traces the function.
+// A nop of five bytes: ftrace puts it in the place of the call of __fentry__ while the function is
+// not traced.
 constexpr std::array<std::uint8_t, 5> kTracersNop = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 constexpr std::uint8_t kCall = 0xe8;
 

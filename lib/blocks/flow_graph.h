@@ -23,7 +23,7 @@ enum class EdgeKind : std::uint8_t {
   exception,  // the instruction faults
   tail_call,  // a jump to another function
   returns,
-  unknown,  // an indirect jump, nobody knows where to
+  unknown,  // an indirect jump whose targets are not known
   stops,    // a trap, or a call that does not come back, at the function's end
 };
 std::string_view edge_key(EdgeKind kind);

@@ -50,12 +50,33 @@ TEST_CASE("functions of other files have names, and are none of this one's") {
   CHECK(text_of(*image, "helper", {}).ends_with("tail_call outside\n"));
 }
 
+TEST_CASE("names from a file do nothing to a terminal") {
+  MadeCode code;
+  code.function("f\x1b[31m\n", 0, "0f 1f 44 00 00 e8 f6 00 00 00 c3");
+  code.function("g\x1b]0;t\"", 0x100, "0f 1f 44 00 00 c3");
+  const CodeImage image = code.image();
+  const auto graph = FlowGraph::of(image, image.functions().front());
+  REQUIRE(graph);
+  const FunctionBlocks blocks{image, *graph, hooks_of(image, *graph)};
+  TextWriter text, dot;
+  write_blocks_text(text, blocks, {.code = true});
+  write_blocks_dot(dot, blocks, {.code = true});
+  for (const TextWriter* out : {&text, &dot}) {
+    CHECK(out->view().find('\x1b') == std::string_view::npos);
+    CHECK(out->view().find("x1b[31m") != std::string_view::npos);
+    CHECK(out->view().find("x1b]0;t") != std::string_view::npos);
+  }
+}
+
 TEST_CASE("files that hold no code are refused in words") {
   const auto wrong = CodeImage::of_bytes("no ELF file", "name");
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().code == ErrorCode::usage);
   CHECK(wrong.error().message ==
         "name: neither a kernel nor a module for x86-64 (a compressed one is to be unpacked)");
+  const auto endless = CodeImage::of_file("/dev/zero");
+  REQUIRE_FALSE(endless);
+  CHECK(endless.error().message == "/dev/zero: no regular file");
   const auto bytes = read_file(FKT_MADE_MODULE);
   REQUIRE(bytes);
   for (std::size_t size = 0; size < bytes->size(); size += 7) {

@@ -10,7 +10,7 @@ using namespace fkt;
 
 namespace {
 
-// The function tracer's call while nobody traces.
+// The nop at the entry of a function that ftrace can trace.
 #define ENTRY "0f 1f 44 00 00 "
 
 FlowGraph graph_of(const CodeImage& image, std::string_view name) {
