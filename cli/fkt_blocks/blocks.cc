@@ -41,7 +41,8 @@ Status draw(std::string_view graph) {
 
 class BlocksTool {
  public:
-  BlocksTool(const Options& options, const CodeImage& image) : options_(options), image_(image) {
+  BlocksTool(const Options& options, const CodeImage& image, SourceLines& lines)
+      : options_(options), image_(image), lines_(lines) {
     details_ = {.code = options.has("code"), .why = options.has("why")};
     for (const auto& [name, output] : kOutputs) {
       if (options.has(name)) output_ = output;
@@ -123,7 +124,7 @@ class BlocksTool {
       if (output_ != Output::totals) warn(graph.error().message);
       return Done{};
     }
-    const FunctionBlocks blocks{image_, *graph, hooks_of(image_, *graph)};
+    const FunctionBlocks blocks{image_, *graph, hooks_of(image_, *graph), &lines_};
     totals_.add(blocks);
     switch (output_) {
       case Output::text:
@@ -145,6 +146,7 @@ class BlocksTool {
 
   const Options& options_;
   const CodeImage& image_;
+  SourceLines& lines_;
   Output output_ = Output::text;
   BlockDetails details_;
   BlockTotals totals_;
@@ -162,7 +164,14 @@ Status run(const Options& options) {
   }
   const auto image = FKT_TRY(options.has("file") ? CodeImage::of_file(options.text("file"))
                                                  : CodeImage::of_running_kernel());
-  return BlocksTool(options, image).run();
+  SourceLines lines(image, !options.has("file"));
+  if (options.has("debug")) {
+    FKT_TRY(lines.use(options.text("debug")));
+  } else if (options.has("file")) {
+    // It need not have debug information.
+    static_cast<void>(lines.use(options.text("file")));
+  }
+  return BlocksTool(options, image, lines).run();
 }
 
 }  // namespace
@@ -174,6 +183,9 @@ int blocks(int argc, const char* const* argv) {
   auto input = options.section("Where the code is");
   input("file", value("FILE"),
         "a kernel (vmlinux) or a module (.ko), not compressed (default: the running kernel)");
+  input("debug", value("FILE"),
+        "the kernel's or the module's file with debug information, for lines of source files "
+        "(default: FILE of --file; of what runs, where Debian's packages and debuginfod put it)");
   input("module", value("NAME"), "functions of this module alone");
   auto output = options.section("What is shown");
   output("code", "each block's instructions");

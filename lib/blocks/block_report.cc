@@ -55,6 +55,37 @@ std::string code_text(const CodeImage& image, const Instruction& one) {
   return text;
 }
 
+std::optional<SourceLine> line_at(const FunctionBlocks& function, std::uint64_t address) {
+  return function.lines == nullptr ? std::nullopt : function.lines->at(address);
+}
+
+std::string line_text(const SourceLine& line) {
+  return fmt::format("{}:{}", line.file, line.number);
+}
+
+// Returns the lines that a block's code comes from, in its order.
+std::vector<SourceLine> lines_of(const FunctionBlocks& function, const BasicBlock& block) {
+  std::vector<SourceLine> lines;
+  for (const Instruction& one : function.graph.instructions_of(block)) {
+    auto line = line_at(function, one.address);
+    if (line && (lines.empty() || lines.back() != *line)) lines.push_back(std::move(*line));
+  }
+  return lines;
+}
+
+// Returns the line that each block begins with, as text; empty: no line is known of any.
+std::vector<std::string> first_lines(const FunctionBlocks& function) {
+  std::vector<std::string> lines;
+  bool is_known = false;
+  for (const BasicBlock& block : function.graph.blocks()) {
+    const auto line = line_at(function, block.begin);
+    lines.push_back(line ? line_text(*line) : "");
+    is_known |= line.has_value();
+  }
+  if (!is_known) lines.clear();
+  return lines;
+}
+
 void put_head(TextWriter& out, const FunctionBlocks& function) {
   const CodeFunction& of = function.graph.function();
   std::uint64_t bytes = 0;
@@ -83,6 +114,10 @@ Table block_table(const FunctionBlocks& function, BlockDetails details) {
     const BlockHook& hook = function.hooks[i];
     return hook.kind == HookKind::splice ? Cell(std::uint64_t{hook.instructions()}) : Cell(kNone);
   });
+  if (auto lines = first_lines(function); !lines.empty()) {
+    table.add_column({.title = "Source", .left = true, .separated = true, .fitted = true},
+                     [lines = std::move(lines)](std::size_t i) { return lines[i]; });
+  }
   table.add_column({.title = "Leads to", .width = 0, .left = true, .separated = true},
                    [&function, details](std::size_t i) {
                      std::string text = ways_out(function, static_cast<std::uint32_t>(i));
@@ -118,6 +153,9 @@ void put_dot_node(TextWriter& out, const FunctionBlocks& function, std::uint32_t
   } else {
     label += fmt::format("{} bytes, {} instructions\\l", block.end - block.begin, block.count);
   }
+  if (const auto line = line_at(function, block.begin)) {
+    label += dot_text(line_text(*line)) + "\\l";
+  }
   label += hook_text(function, hook) + "\\l";
   if (details.why && hook.why != nullptr) label += std::string(hook.why) + "\\l";
   out.put(fmt::format("  b{} [label=\"{}\", fillcolor=\"{}\"];\n", i, label,
@@ -139,7 +177,15 @@ void write_blocks_text(TextWriter& out, const FunctionBlocks& function, BlockDet
   Table table = block_table(function, details);
   if (details.code) {
     table.after_row([&function](TextWriter& text, std::size_t i) {
+      std::optional<SourceLine> last;
       for (const Instruction& one : function.graph.instructions_of(function.graph.blocks()[i])) {
+        const auto line = line_at(function, one.address);
+        if (line && line != last) {
+          text.fill(16);
+          text.message(line_text(*line));
+          text.put('\n');
+          last = line;
+        }
         text.fill(16);
         text.left(offset_text(function, one.address), 8);
         text.message(code_text(function.image, one));
@@ -165,6 +211,13 @@ void write_blocks_json(JsonWriter& json, const FunctionBlocks& function, BlockDe
           if (hook.address != 0) json.members("hook_address", hook.address);
           if (hook.kind == HookKind::splice) json.members("hook_instructions", hook.instructions());
           if (hook.why != nullptr) json.members("why", std::string_view(hook.why));
+          if (const auto lines = lines_of(function, block); !lines.empty()) {
+            json.key("source").array([&] {
+              for (const SourceLine& line : lines) {
+                json.object("file", line.file, "line", line.number);
+              }
+            });
+          }
           if (!details.code) return;
           json.key("code").array([&] {
             for (const Instruction& one : graph.instructions_of(block)) {

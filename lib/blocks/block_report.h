@@ -8,6 +8,7 @@
 #include "lib/base/text_writer.h"
 #include "lib/blocks/block_hooks.h"
 #include "lib/blocks/flow_graph.h"
+#include "lib/blocks/source_lines.h"
 
 namespace fkt {
 
@@ -15,6 +16,7 @@ struct FunctionBlocks {
   const CodeImage& image;
   const FlowGraph& graph;
   std::vector<BlockHook> hooks;
+  SourceLines* lines = nullptr;  // nullptr: lines of source files are not told
 };
 
 // What functions have together.

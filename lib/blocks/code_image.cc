@@ -74,6 +74,23 @@ ByteView CodeImage::at(std::uint64_t address, std::uint64_t most) const {
   return subview(as_bytes(piece.bytes), address - piece.address, most);
 }
 
+std::optional<CodeImage::Origin> CodeImage::origin_of(std::uint64_t address) const {
+  const Piece* const piece = code_at(address);
+  if (piece == nullptr) return std::nullopt;
+  if (piece->section.empty()) return Origin{{}, {}, address - kernel_text_};
+  return Origin{piece->module, piece->section, address - piece->address};
+}
+
+std::optional<std::uint64_t> CodeImage::address_of(const Origin& origin) const {
+  if (origin.section.empty()) return kernel_text_ + origin.offset;
+  for (const Piece& piece : pieces_) {
+    if (piece.module == origin.module && piece.section == origin.section) {
+      return piece.address + origin.offset;
+    }
+  }
+  return std::nullopt;
+}
+
 const CodeImage::Piece* CodeImage::code_at(std::uint64_t address) const {
   const auto behind = std::ranges::upper_bound(pieces_, address, {}, &Piece::address);
   if (behind == pieces_.begin()) return nullptr;
@@ -183,6 +200,7 @@ void CodeImage::add_marked(Parts& parts) {
     if (first == parts.symbols.end() || last == parts.symbols.end()) return {};
     return {first->address, last->address};
   };
+  parts.kernel_text = range("_stext", "_etext").begin;
   for (const Marked& marked : kMarkedTables) {
     parts.tables.push_back({marked.what, range(marked.begin, marked.end)});
   }
@@ -193,6 +211,7 @@ void CodeImage::add_marked(Parts& parts) {
 
 CodeImage CodeImage::finish(Parts parts) {
   CodeImage image;
+  image.kernel_text_ = parts.kernel_text;
   image.texts_ = std::move(parts.texts);
   image.pieces_ = std::move(parts.pieces);
   std::ranges::sort(image.pieces_, {}, &Piece::address);

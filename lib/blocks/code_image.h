@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,12 +73,23 @@ class CodeImage {
   // function in hexadecimal.
   std::string name_of(std::uint64_t address) const;
 
+  // Where code is in its file.
+  struct Origin {
+    std::string_view module;   // empty: the kernel, or the module's file that was read
+    std::string_view section;  // empty: the kernel, whose offsets count from its symbol _stext
+    std::uint64_t offset = 0;
+  };
+  // Returns nothing where there is no code.
+  std::optional<Origin> origin_of(std::uint64_t address) const;
+  std::optional<std::uint64_t> address_of(const Origin& origin) const;
+
   // What an image is made of: see finish().
   struct Piece {
     std::uint64_t address = 0;
     std::string bytes;
     bool is_code = false;
-    bool has_open_end = false;  // the last bytes need not belong to it
+    bool has_open_end = false;        // the last bytes need not belong to it
+    std::string module{}, section{};  // as in Origin
   };
   struct Range {
     std::uint64_t begin = 0, end = 0;
@@ -97,9 +109,10 @@ class CodeImage {
     };
     std::vector<Table> tables;
     std::vector<std::pair<Range, const char*>> forbidden;
+    std::uint64_t kernel_text = 0;  // address of its symbol _stext; 0: this is no kernel
   };
-  // Adds the tables, and the ranges where the kernel must not be stopped, whose ends are among the
-  // kernel's symbols.
+  // Adds what the kernel's symbols say: where its text begins, the tables, and the ranges where the
+  // kernel must not be stopped.
   static void add_marked(Parts& parts);
   // Puts an image together: finds its functions and reads its tables.
   static CodeImage finish(Parts parts);
@@ -119,6 +132,7 @@ class CodeImage {
   using NamedAddress = std::pair<std::string_view, std::uint64_t>;
   std::vector<NamedAddress> names_;  // ascending by name
   std::vector<CodeSite> sites_;      // ascending
+  std::uint64_t kernel_text_ = 0;
 };
 
 }  // namespace fkt

@@ -63,7 +63,9 @@ class CodeFileReader {
       parts_.pieces.push_back({address,
                                std::string(static_cast<const char*>(data->d_buf), data->d_size),
                                (header.sh_flags & SHF_EXECINSTR) != 0});
-      if (is_module_) note_section(section_name(header), address, data->d_size);
+      if (!is_module_) continue;
+      parts_.pieces.back().section = section_name(header);
+      note_section(section_name(header), address, data->d_size);
     }
     return Done{};
   }

@@ -144,15 +144,18 @@ class KernelReader {
     for (auto at = sections.begin(); at != sections.end(); ++at) {
       const auto next = std::next(at);
       const std::uint64_t behind = next == sections.end() ? UINT64_MAX : next->first;
-      read_section(at->second, at->first, behind, symbols);
+      if (!read_section(at->second, at->first, behind, symbols)) continue;
+      parts_.pieces.back().module = module;
+      parts_.pieces.back().section = at->second;
     }
   }
 
-  void read_section(const std::string& name, std::uint64_t begin, std::uint64_t behind,
+  // Returns whether it is one that is needed: it is the last piece then.
+  bool read_section(const std::string& name, std::uint64_t begin, std::uint64_t behind,
                     const std::vector<const Symbol*>& symbols) {
     const bool is_code = name.find("text") != name.npos && !name.starts_with(".init");
     const auto* const table = std::ranges::find(CodeImage::kTables, name);
-    if (!is_code && table == std::end(CodeImage::kTables)) return;
+    if (!is_code && table == std::end(CodeImage::kTables)) return false;
     std::uint64_t end = std::min(behind, begin + (is_code ? kMostSection : kMostTable));
     if (is_code) {
       // The page with the last symbol is the last one, unless another section begins before.
@@ -162,12 +165,14 @@ class KernelReader {
       }
       end = std::min(end, (last / kMemoryPage + 1) * kMemoryPage);
     }
+    if (end <= begin) return false;
     add_piece(begin, end, is_code, true);
     const CodeImage::Range range{begin, end};
     if (!is_code) parts_.tables.push_back({*table, range, true});
     if (name == ".noinstr.text") {
       parts_.forbidden.emplace_back(range, "not to be instrumented (noinstr)");
     }
+    return true;
   }
 
   // What kprobes are refused in, which the kernel tells where debugfs is mounted.
