@@ -42,12 +42,6 @@ const char* not_spliced(const CodeImage& image, const FlowGraph& graph, const In
   return one.fixed;
 }
 
-bool takes_kprobe(const CodeImage& image, const Instruction& one) {
-  return one.flow != Flow::traps &&
-         std::ranges::all_of(image.sites_at(one.address),
-                             [](const CodeSite& site) { return site.kind == SiteKind::exception; });
-}
-
 // The cheapest splice of a block, else the best reason against one: that of an instruction which
 // is long enough.
 BlockHook splice_of(const CodeImage& image, const FlowGraph& graph, const BasicBlock& block) {
@@ -111,6 +105,12 @@ class CountFlow {
 };
 
 }  // namespace
+
+bool takes_kprobe(const CodeImage& image, const Instruction& one) {
+  return one.flow != Flow::traps &&
+         std::ranges::all_of(image.sites_at(one.address),
+                             [](const CodeSite& site) { return site.kind == SiteKind::exception; });
+}
 
 std::string_view hook_key(HookKind kind) {
   constexpr std::string_view kKeys[] = {"splice", "derived", "kprobe", "none"};

@@ -33,6 +33,9 @@ struct BlockHook {
   unsigned instructions() const { return 4 + 2 * (saves_flags + saves_register); }
 };
 
+// Returns whether a kprobe can be at an instruction of a function that is not forbidden.
+bool takes_kprobe(const CodeImage& image, const Instruction& one);
+
 // Returns a hook for each block of the graph. derived counts are exact for calls that began and
 // ended while it was counted.
 std::vector<BlockHook> hooks_of(const CodeImage& image, const FlowGraph& graph);

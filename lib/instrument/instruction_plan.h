@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Finds the address of an instrument on an instruction in the running kernel, with its program.
+// Instruments on instructions of the running kernel: addresses and programs.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 
 #include "lib/base/result.h"
@@ -12,23 +12,32 @@
 
 namespace fkt {
 
-struct InstructionPlan {
+// An instruction of the running kernel.
+struct InstructionPlace {
   std::uint64_t address = 0;
   std::string name;  // "vfs_read+0x1c"
+  // What must be true besides the instrument's own condition; nothing: no more.
+  std::optional<Expression> condition{};
+};
+
+// Returns the place of kind instruction. Error (usage): there is no such function, or several have
+// this name; the offset is outside of it.
+Result<InstructionPlace> find_instruction(const Place& place, const FunctionIndex& functions);
+
+struct InstructionPlan {
+  std::uint64_t address = 0;
+  std::string name;
   PointProgram program;
 };
 
 struct InstructionPlanSources {
-  const FunctionIndex& functions;  // of the running kernel and its modules
-  const Btf& types;                // of the kernel
+  const Btf& types;  // of the kernel
   double ticks_per_second = 1e9;
   const FlagNames& flags = FlagNames::none();  // of all instruments
 };
 
-// Returns the plan. Precondition: the instrument's place is of kind instruction. Error (usage):
-// there is no such function, or several have this name; the offset is outside of it; a value is not
-// known there.
-Result<InstructionPlan> plan_instruction(const Instrument& instrument,
+// Returns the plan. Error (usage): a value is not known there.
+Result<InstructionPlan> plan_instruction(const Instrument& instrument, InstructionPlace place,
                                          const InstructionPlanSources& sources);
 
 }  // namespace fkt

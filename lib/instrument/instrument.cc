@@ -231,6 +231,8 @@ Result<Instrument> Instrument::parse(std::string_view text, std::size_t column) 
   }
   if (parts.action.column != 0) {
     instrument.action = FKT_TRY(parse_action(parts.action.text, parts.action.column));
+  } else if (instrument.place.is_every && instrument.values.empty() && !instrument.async) {
+    instrument.action.kind = Action::Kind::count;
   }
   if (instrument.async && !instrument.action.records()) {
     return at_column(instrument.async->column,

@@ -14,7 +14,8 @@
 // NAME is what the event calls it. ret: the return value, or what a path leads to from there.
 // as: the event begins or ends a span that is on no stack, such as a request to a disk. KIND: its
 // name; by: the recorded value by which an end finds its begin; on: the one that tells what the
-// span belongs to (`on dev`). CONDITION: lib/query/expression.h. ACTION: lib/instrument/action.h.
+// span belongs to (`on dev`). CONDITION: lib/query/expression.h. ACTION: lib/instrument/action.h;
+// by default every block of a function is counted, and other hits are recorded.
 #pragma once
 
 #include <cstdint>

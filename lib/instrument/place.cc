@@ -25,7 +25,9 @@ constexpr PlaceForm kPlaceForms[] = {
     {"tp", Place::Kind::tracepoint, "tp:SYSTEM:EVENT"},
     {"sys", Place::Kind::call, "sys:NAME"},
     {"at", Place::Kind::instruction, "at:FUNCTION+OFFSET"},
-    {"block", Place::Kind::block, "block:FUNCTION:NUMBER"},
+    {"block", Place::Kind::block, "block:[MODULE:]FUNCTION:NUMBER[:exit]"},
+    {"edge", Place::Kind::edge, "edge:[MODULE:]FUNCTION:FROM-TO"},
+    {"line", Place::Kind::line, "line:[MODULE:]FILE:NUMBER"},
     {"mod", Place::Kind::module_probe, "mod:MODULE:PROBE"},
     {"user", Place::Kind::user_function, "user:FILE:FUNCTION[:entry|:exit|:call]"},
     {"usdt", Place::Kind::user_probe, "usdt:FILE:[PROVIDER:]PROBE"},
@@ -74,7 +76,7 @@ class PlaceParser {
 
  private:
   static constexpr const char* kOfKinds =
-      "a place begins with sys:, call:, fn:, tp:, at:, mod:, user: or usdt:";
+      "a place begins with sys:, call:, fn:, tp:, at:, block:, edge:, line:, mod:, user: or usdt:";
 
   Error no_kind(std::string_view name) const {
     const std::string kinds = kOfKinds;
@@ -90,10 +92,10 @@ class PlaceParser {
     std::vector<Piece> pieces = split(from, ':');
     if (place_.kind == Place::Kind::instruction) return instruction(kind, from);
     if (is_of_program()) return user(kind, pieces);
+    if (place_.is_in_code()) return in_code(kind, pieces);
     if (place_.kind == Place::Kind::function && pieces.size() > 1) take_point(pieces);
     const bool has_group = pieces.size() == 2;
     if (pieces.size() > 2 || has_group != wants_group(has_group)) return form(kind);
-    if (place_.kind == Place::Kind::block) return block(pieces);
     if (has_group) {
       FKT_TRY(group(pieces[0]));
     }
@@ -242,9 +244,32 @@ class PlaceParser {
     return named ? number(pieces[1]) : named;
   }
 
-  Status block(const std::vector<Piece>& pieces) {
-    const Status named = name(pieces[0]);
-    return named ? number(pieces[1]) : named;
+  // Blocks, edges and lines: what they are of is before their numbers.
+  Status in_code(const PlaceForm& kind, std::vector<Piece>& pieces) {
+    if (place_.kind == Place::Kind::block && pieces.size() > 2) take_point(pieces);
+    if (pieces.size() != 2 && pieces.size() != 3) return form(kind);
+    if (pieces.size() == 3) FKT_TRY(group(pieces[0]));
+    const Piece of = pieces[pieces.size() - 2], numbers = pieces.back();
+    if (place_.kind == Place::Kind::edge) {
+      const std::vector<Piece> ends = split(numbers, '-');
+      if (ends.size() != 2) return form(kind);
+      FKT_TRY(name(of));
+      FKT_TRY(number(ends[1]));
+      place_.to = place_.number;
+      return number(ends[0]);
+    }
+    FKT_TRY(place_.kind == Place::Kind::line ? file(of) : names(of));
+    place_.is_every = place_.kind == Place::Kind::block && numbers.text == "*";
+    return place_.is_every ? Status(Done{}) : number(numbers);
+  }
+
+  // The end of a source file's path.
+  Status file(Piece piece) {
+    const Status checked = check(piece, "a source file", [](char c) {
+      return is_name_character(c) || c == '.' || c == '/' || c == '-' || c == '+';
+    });
+    if (checked) place_.names.patterns.emplace_back(piece.text);
+    return checked;
   }
 
   // The path may have colons in it; the last one ends it.

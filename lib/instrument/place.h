@@ -6,7 +6,10 @@
 //   tp:SYSTEM:NAMES                  tracepoints
 //   sys:NAMES                        whole system calls of 64-bit programs: call:__x64_sys_NAMES
 //   at:FUNCTION+OFFSET               an instruction
-//   block:FUNCTION:NUMBER            a basic block
+//   block:[MODULE:]NAMES:NUMBER[:exit]   a basic block of functions (fkt_blocks numbers them): its
+//                                    first instruction, or its last one; NUMBER `*`: every block
+//   edge:[MODULE:]FUNCTION:FROM-TO   the way from one block to another
+//   line:[MODULE:]FILE:NUMBER        a line of a source file; FILE is the end of its path
 //   mod:MODULE:NAMES                 a module's own probes; MODULE may be a pattern, or the path of
 //                                    the module's file, which has a "/" in it
 //   user:FILE:NAMES[:entry|:exit|:call]  functions of a program or a library: entries, exits, calls
@@ -47,6 +50,8 @@ struct Place {
     tracepoint,
     instruction,
     block,
+    edge,
+    line,
     module_probe,
     user_function,
     user_probe,
@@ -57,13 +62,21 @@ struct Place {
   // Module or its file, the tracepoints' system, a program's or library's file; empty: any module.
   std::string group;
   NameSet names;
-  std::string provider;         // of a program's probes; empty: any
-  Point point = Point::both;    // of functions; `call` of those of programs only
-  std::uint64_t number = 0;     // the instruction's offset (bytes), the block's number
+  std::string provider;  // of a program's probes; empty: any
+  // Of functions; `call` of those of programs only. Of blocks: `exit`, or any other.
+  Point point = Point::both;
+  std::uint64_t number = 0;     // the instruction's offset (bytes); the number of a block or line
+  std::uint64_t to = 0;         // of an edge: the block that it leads to
+  bool is_every = false;        // of kind block: all of the function's
   bool is_system_call = false;  // of kind call: arguments are those of the system call
 
   // Returns whether its hits are whole calls.
   bool is_call() const { return kind == Kind::call || point == Point::call; }
+  // Returns whether it hits single instructions.
+  bool is_in_code() const {
+    return kind == Kind::instruction || kind == Kind::block || kind == Kind::edge ||
+           kind == Kind::line;
+  }
   // Returns whether `group` is the path of a file.
   bool is_file() const { return group.find('/') != group.npos; }
 };

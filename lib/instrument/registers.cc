@@ -20,6 +20,10 @@ constexpr std::string_view kNames[] = {"ax",  "bx",  "cx",  "dx",  "si",  "di",
                                        "r12", "r13", "r14", "r15", "ip",  "flags"};
 static_assert(std::size(kNames) == FKT_REGISTERS);
 
+// Bits of the register of flags, by the processor's names for them.
+constexpr std::pair<std::string_view, unsigned> kStatusFlags[] = {
+    {"cf", 0}, {"pf", 2}, {"zf", 6}, {"sf", 7}, {"of", 11}};
+
 constexpr std::size_t kMostIndices = 8;
 constexpr std::int32_t kWordBytes = 8;
 constexpr std::uint32_t kMostIndex = 1U << 20;
@@ -52,6 +56,15 @@ Result<Fetch> follow_words(Fetch start, const FieldPath& path, std::size_t first
 Result<Fetch> resolve_register(const FieldPath& path, TextRule text) {
   if (path.steps.empty()) return at_column(path.column, "which register? (as regs.di)");
   const FieldPath::Step& first = path.steps.front();
+  for (const auto& [flag, bit] : kStatusFlags) {
+    if (first.member != flag || path.steps.size() > 1) continue;
+    Fetch fetch;
+    fetch.index = FKT_REGISTER_FLAGS;
+    fetch.left = static_cast<std::uint8_t>(63 - bit);
+    fetch.right = 63;
+    fetch.bits = 1;
+    return fetch;
+  }
   const auto* const name = std::ranges::find(kNames, first.member);
   if (name == std::end(kNames)) {
     return at_column(first.column,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Registers as values of an instruction: regs.di is the register's value, regs.di[2] the third word
-// of 8 bytes behind the address in it, regs.di[2][0] what that one points to.
+// of 8 bytes behind the address in it, regs.di[2][0] what that one points to; regs.zf a flag, 0 or
+// 1.
 #pragma once
 
 #include "lib/base/result.h"

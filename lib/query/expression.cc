@@ -364,4 +364,20 @@ Result<Expression> Expression::parse(std::string_view text, ExpressionSyntax syn
   return ExpressionParser({text, first_column}, syntax).parse();
 }
 
+Expression Expression::both(const Expression& one, const Expression& other) {
+  Expression made = one;
+  made.text_ = '(' + one.text_ + ") && (" + other.text_ + ')';
+  const auto first = static_cast<std::uint32_t>(one.nodes_.size());
+  for (ExpressionNode node : other.nodes_) {
+    node.left += first;
+    node.right += first;
+    made.nodes_.push_back(std::move(node));
+  }
+  ExpressionNode& root = made.nodes_.emplace_back();
+  root.kind = ExpressionNode::Kind::conjunction;
+  root.left = first - 1;
+  root.right = static_cast<std::uint32_t>(made.nodes_.size()) - 2;
+  return made;
+}
+
 }  // namespace fkt

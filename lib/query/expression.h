@@ -67,6 +67,9 @@ class Expression {
                                   ExpressionSyntax syntax = ExpressionSyntax::event,
                                   std::size_t first_column = 1);
 
+  // Returns the expression that is true where both are.
+  static Expression both(const Expression& one, const Expression& other);
+
   const std::string& text() const { return text_; }
   // Operands come before their operator, so the last node is the whole expression. Never empty.
   const std::vector<ExpressionNode>& nodes() const { return nodes_; }

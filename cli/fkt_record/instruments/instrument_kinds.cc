@@ -84,15 +84,6 @@ bool is_trigger(const Instrument& instrument) {
 }
 
 Status check_instrument(const Instrument& instrument) {
-  const Place::Kind kind = instrument.place.kind;
-  if (!is_on_functions(instrument) && !needs_no_types(instrument) &&
-      kind != Place::Kind::tracepoint && kind != Place::Kind::instruction) {
-    return unsupported(instrument,
-                       "only functions, tracepoints, instructions, modules' probes and programs' "
-                       "functions and probes can be recorded (sys:NAMES, call:NAMES, "
-                       "fn:NAMES:entry, tp:SYSTEM:NAMES, "
-                       "at:FUNCTION+OFFSET, mod:MODULE:NAMES, user:FILE:NAMES, usdt:FILE:NAMES)");
-  }
   const Action::Kind action = instrument.action.kind;
   if (action == Action::Kind::record || action == Action::Kind::stack ||
       action == Action::Kind::handler || instrument.values.empty() || says_types(instrument)) {

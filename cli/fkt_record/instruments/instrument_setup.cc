@@ -13,6 +13,7 @@
 
 #include <fkt/events.h>
 
+#include "cli/fkt_record/instruments/code_places.h"
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/kernel_types.h"
 #include "cli/fkt_record/instruments/module_file.h"
@@ -117,7 +118,10 @@ class InstrumentSetup::Maker {
       case Place::Kind::tracepoint:
         return add_points(instrument, bit);
       case Place::Kind::instruction:
-        return add_instruction(instrument, bit);
+      case Place::Kind::block:
+      case Place::Kind::edge:
+      case Place::Kind::line:
+        return add_instructions(instrument, bit);
       case Place::Kind::user_function:
       case Place::Kind::user_probe:
         return add_users(instrument, bit);
@@ -336,19 +340,47 @@ class InstrumentSetup::Maker {
     return Done{};
   }
 
-  Status add_instruction(const Instrument& instrument, fkt_layer layer) {
-    const Result<InstructionPlan> plan =
-        plan_instruction(instrument, {functions(), *types_->of({}), ticks_per_second_, flags_});
+  // Adds instructions. If they are counted, each has a count of its own.
+  Status add_instructions(const Instrument& instrument, fkt_layer layer) {
+    BlockPlaces found;
+    if (instrument.place.kind == Place::Kind::instruction) {
+      auto place = find_instruction(instrument.place, functions());
+      if (!place) return Error{place.error().code, "-i: " + place.error().message};
+      found.places.push_back(std::move(*place));
+    } else {
+      auto places = code_.find(instrument.place);
+      if (!places) return Error{places.error().code, "-i: " + places.error().message};
+      found = std::move(*places);
+    }
+    const bool is_split = instrument.action.kind == Action::Kind::count && found.places.size() > 1;
+    Part part = part_of(instrument);
+    part.of = "instruction";
+    part.left_out = left_out(std::move(found.left_out));
+    for (InstructionPlace& place : found.places) {
+      const std::string name = place.name;
+      FKT_TRY(add_instruction(instrument, std::move(place), layer, part));
+      if (!is_split) continue;
+      Part single = part;
+      single.text = instrument.text + " (" + name + ')';
+      finish_part(instrument, std::move(single), layer);
+      part.left_out.clear();
+      part.places = 0;
+    }
+    if (!is_split) finish_part(instrument, std::move(part), layer);
+    return Done{};
+  }
+
+  // Adds a place to the instrument that will be finished next.
+  Status add_instruction(const Instrument& instrument, InstructionPlace place, fkt_layer layer,
+                         Part& part) {
+    const Result<InstructionPlan> plan = plan_instruction(
+        instrument, std::move(place), {*types_->of({}), ticks_per_second_, flags_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     FKT_TRY(has_values(instrument, plan->program.fields, plan->name));
     FKT_TRY(
         made_.instructions_.add(*plan, next(), layer, numbering_.instructions, instrument.async));
-    Part part = part_of(instrument);
-    part.of = "instruction";
-    part.places = 1;
-    FKT_TRY(shape(instrument, plan->program.measured, part));
-    finish_part(instrument, std::move(part), layer);
-    return Done{};
+    part.places++;
+    return shape(instrument, plan->program.measured, part);
   }
 
   Status add_users(const Instrument& instrument, fkt_layer layer) {
@@ -510,6 +542,7 @@ class InstrumentSetup::Maker {
   std::optional<KernelTypes> types_;
   std::optional<TraceableFunctions> traceable_;
   std::optional<ProbeSource> probes_;
+  CodePlaces code_;
   PointRecords records_{device_};
   InstrumentSetup made_;
 };

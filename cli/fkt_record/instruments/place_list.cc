@@ -128,7 +128,7 @@ class PlaceList {
 
   // Returns the fields or arguments of the place; empty: they are not known.
   std::string fields(const Place& place, const std::string& name) {
-    if (place.kind == Place::Kind::instruction || is_of_user(place)) return {};
+    if (place.is_in_code() || is_of_user(place)) return {};
     if (place.kind != Place::Kind::tracepoint) {
       return arguments(name.substr(0, name.find(':')), 0, place.is_system_call);
     }

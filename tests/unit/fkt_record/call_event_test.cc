@@ -138,8 +138,8 @@ TEST_CASE("what cannot be recorded of a call is refused") {
   CHECK(refusal("fn:vfs_read").empty());
   CHECK(refusal("at:vfs_read+4(regs.di)").empty());
   CHECK(refusal("sys:openat(flags:x) if ret < 0").empty());
-  CHECK(has(refusal("block:vfs_read:3"),
-            "only functions, tracepoints, instructions, modules' probes"));
+  CHECK(refusal("block:vfs_read:3(regs.di)").empty());
+  CHECK(has(refusal("block:vfs_read:*(regs.di) do count"), "only recorded with events"));
   CHECK(refusal("call:vfs_read do count").empty());
   CHECK(has(refusal("call:vfs_read(count) do count"), "only recorded with events"));
   CHECK(refusal("tp:sched:*(prev.pid) if next.pid == 1").empty());

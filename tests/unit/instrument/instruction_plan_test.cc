@@ -29,7 +29,9 @@ Result<InstructionPlan> planned_code(const std::string& text) {
   const Result<Instrument> instrument = Instrument::parse(text);
   REQUIRE(instrument);
   static const FunctionIndex functions(kCodeSymbols);
-  return plan_instruction(*instrument, {functions, btf, 1e9});
+  auto place = find_instruction(instrument->place, functions);
+  if (!place) return place.error();
+  return plan_instruction(*instrument, std::move(*place), {btf, 1e9});
 }
 
 std::string instruction_refusal(const std::string& text) {

@@ -62,6 +62,24 @@ TEST_CASE("places") {
   CHECK(block.kind == Place::Kind::block);
   CHECK(block.names.patterns == Names{"kernel_clone"});
   CHECK(block.number == 7);
+  CHECK_FALSE(block.is_every);
+  CHECK(made("block:kernel_clone:7").action.records());
+  const Place last = made("block:ext4:ext4_*:0:exit").place;
+  CHECK(last.group == "ext4");
+  CHECK(last.names.patterns == Names{"ext4_*"});
+  CHECK(last.point == Place::Point::exit);
+  CHECK(made("block:vfs_read:*").place.is_every);
+  CHECK(made("block:vfs_read:*").action.kind == Action::Kind::count);
+  CHECK(made("block:vfs_read:*(regs.di)").action.records());
+  CHECK(made("block:vfs_read:* do record").action.records());
+  const Place edge = made("edge:vfs_read:3-17").place;
+  CHECK(edge.kind == Place::Kind::edge);
+  CHECK(edge.number == 3);
+  CHECK(edge.to == 17);
+  const Place line = made("line:fs/read_write.c:450").place;
+  CHECK(line.kind == Place::Kind::line);
+  CHECK(line.names.patterns == Names{"fs/read_write.c"});
+  CHECK(line.number == 450);
   CHECK(made("mod:my_driver:*").place.group == "my_driver");
   const Place user = made("user:/opt/a:b/x:func").place;
   CHECK(user.group == "/opt/a:b/x");
@@ -169,7 +187,8 @@ TEST_CASE("names and forms of values") {
 }
 
 TEST_CASE("a wrong place") {
-  const std::string kinds = "a place begins with sys:, call:, fn:, tp:, at:, mod:, user: or usdt:";
+  const std::string kinds =
+      "a place begins with sys:, call:, fn:, tp:, at:, block:, edge:, line:, mod:, user: or usdt:";
   CHECK(text_refusal("") == "column 1: no place: " + kinds);
   CHECK(text_refusal("vfs_read") == "column 1: \"vfs_read\" is no place: " + kinds);
   CHECK(text_refusal(" cal:x") ==
@@ -189,8 +208,13 @@ TEST_CASE("a wrong place") {
         "column 1: \"at:vfs_read\" is no place: write at:FUNCTION+OFFSET");
   CHECK(text_refusal("at:vfs_*+3") == "column 8: \"*\" cannot be in the name of a function");
   CHECK(text_refusal("at:vfs_read+x") == "column 13: \"x\" is no number (as 28 or 0x1c)");
-  CHECK(text_refusal("block:f:1:2") ==
-        "column 1: \"block:f:1:2\" is no place: write block:FUNCTION:NUMBER");
+  CHECK(text_refusal("block:f") ==
+        "column 1: \"block:f\" is no place: write block:[MODULE:]FUNCTION:NUMBER[:exit]");
+  CHECK(text_refusal("block:f:x") == "column 9: \"x\" is no number (as 28 or 0x1c)");
+  CHECK(text_refusal("edge:f:3") ==
+        "column 1: \"edge:f:3\" is no place: write edge:[MODULE:]FUNCTION:FROM-TO");
+  CHECK(text_refusal("line:a*.c:3").find("cannot be in the name of a source file") !=
+        std::string::npos);
   CHECK(text_refusal("user:./x:f") ==
         "column 6: \"./x\" is no name and no path that begins with \"/\"");
   CHECK(text_refusal("user::f") == "column 6: the name of a program or library is missing");
