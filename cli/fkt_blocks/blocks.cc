@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "lib/base/os_error.h"
 #include "lib/base/suggest.h"
+#include "lib/blocks/block_counts.h"
 #include "lib/blocks/block_report.h"
 #include "lib/query/lexer.h"
+#include "lib/read/recording.h"
 
 namespace fkt::cli {
 namespace {
@@ -41,8 +44,9 @@ Status draw(std::string_view graph) {
 
 class BlocksTool {
  public:
-  BlocksTool(const Options& options, const CodeImage& image, SourceLines& lines)
-      : options_(options), image_(image), lines_(lines) {
+  BlocksTool(const Options& options, const CodeImage& image, SourceLines& lines,
+             const std::optional<BlockCounts>& counts)
+      : options_(options), image_(image), lines_(lines), counts_(counts) {
     details_ = {.code = options.has("code"), .why = options.has("why")};
     for (const auto& [name, output] : kOutputs) {
       if (options.has(name)) output_ = output;
@@ -124,7 +128,8 @@ class BlocksTool {
       if (output_ != Output::totals) warn(graph.error().message);
       return Done{};
     }
-    const FunctionBlocks blocks{image_, *graph, hooks_of(image_, *graph), &lines_};
+    FunctionBlocks blocks{image_, *graph, hooks_of(image_, *graph), &lines_};
+    if (counts_) blocks.hits = counts_->of(*graph);
     totals_.add(blocks);
     switch (output_) {
       case Output::text:
@@ -147,12 +152,29 @@ class BlocksTool {
   const Options& options_;
   const CodeImage& image_;
   SourceLines& lines_;
+  const std::optional<BlockCounts>& counts_;
   Output output_ = Output::text;
   BlockDetails details_;
   BlockTotals totals_;
   TextWriter out_;
   JsonWriter json_{out_};
 };
+
+// Returns what the recording of --hits has counted; nothing without it.
+Result<std::optional<BlockCounts>> counts_of(const Options& options) {
+  std::optional<BlockCounts> counts;
+  if (!options.has("hits")) return counts;
+  const std::string path = options.text("hits");
+  const auto recording = FKT_TRY(Recording::open(path));
+  const auto& hits = recording.info().hits;
+  if (hits) counts.emplace(*hits);
+  if (!counts || counts->empty()) {
+    return Error{ErrorCode::usage, path +
+                                       ": no blocks were counted (record them by fkt_record -i "
+                                       "'block:FUNCTION:*')"};
+  }
+  return counts;
+}
 
 Status run(const Options& options) {
   if (options.arguments().empty()) {
@@ -171,7 +193,8 @@ Status run(const Options& options) {
     // It need not have debug information.
     static_cast<void>(lines.use(options.text("file")));
   }
-  return BlocksTool(options, image, lines).run();
+  const auto counts = FKT_TRY(counts_of(options));
+  return BlocksTool(options, image, lines, counts).run();
 }
 
 }  // namespace
@@ -190,6 +213,9 @@ int blocks(int argc, const char* const* argv) {
   auto output = options.section("What is shown");
   output("code", "each block's instructions");
   output("why", "why a block cannot be spliced: counted by a jump in the place of an instruction");
+  output("hits", value("RECORDING"),
+         "how often each block was run, by a recording's instruments on blocks (fkt_record -i "
+         "'block:FUNCTION:*'): hot ones are red in --svg");
   output("totals", "sums over all functions alone");
   output("json", "JSON");
   output("dot", "a graph for Graphviz: a node for each block, coloured by its hook");

@@ -2,7 +2,8 @@
 #include "lib/blocks/block_hooks.h"
 
 #include <algorithm>
-#include <optional>
+
+#include "lib/blocks/count_flow.h"
 
 namespace fkt {
 namespace {
@@ -60,50 +61,6 @@ BlockHook splice_of(const CodeImage& image, const FlowGraph& graph, const BasicB
   return best;
 }
 
-// Finds counts by what enters a block leaving it, each as soon as it is the only unknown one.
-class CountFlow {
- public:
-  explicit CountFlow(const FlowGraph& graph)
-      : blocks_(graph.blocks().size()), edges_(graph.edges().size()) {
-    in_.resize(blocks_.size());
-    out_.resize(blocks_.size());
-    for (std::uint32_t i = 0; i < edges_.size(); i++) {
-      const FlowEdge& edge = graph.edges()[i];
-      out_[edge.from].push_back(i);
-      if (edge.to != FlowEdge::kOutside) in_[edge.to].push_back(i);
-      has_unknown_ |= edge.kind == EdgeKind::unknown;
-    }
-  }
-
-  void know(std::uint32_t block) { blocks_[block] = true; }
-  bool knows(std::uint32_t block) const { return blocks_[block]; }
-
-  void solve() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::uint32_t i = 0; i < blocks_.size(); i++) {
-        changed |= solve_one(i, out_[i]);
-        // The entry is entered from outside, as any block may be where a jump's targets are
-        // unknown.
-        if (i != 0 && !has_unknown_ && !in_[i].empty()) changed |= solve_one(i, in_[i]);
-      }
-    }
-  }
-
- private:
-  bool solve_one(std::uint32_t block, const std::vector<std::uint32_t>& edges) {
-    const auto unknown = std::ranges::count_if(edges, [&](std::uint32_t i) { return !edges_[i]; });
-    if (!blocks_[block]) return unknown == 0 && (blocks_[block] = true);
-    if (unknown != 1) return false;
-    for (const std::uint32_t i : edges) edges_[i] = true;
-    return true;
-  }
-
-  std::vector<bool> blocks_, edges_;
-  std::vector<std::vector<std::uint32_t>> in_, out_;
-  bool has_unknown_ = false;
-};
-
 }  // namespace
 
 bool takes_kprobe(const CodeImage& image, const Instruction& one) {
@@ -126,12 +83,12 @@ std::vector<BlockHook> hooks_of(const CodeImage& image, const FlowGraph& graph) 
   CountFlow flow(graph);
   for (std::uint32_t i = 0; i < hooks.size(); i++) {
     hooks[i] = splice_of(image, graph, graph.blocks()[i]);
-    if (hooks[i].kind == HookKind::splice) flow.know(i);
+    if (hooks[i].kind == HookKind::splice) flow.know(i, 0);
   }
   flow.solve();
   for (std::uint32_t i = 0; i < hooks.size(); i++) {
     if (hooks[i].kind == HookKind::splice) continue;
-    if (flow.knows(i)) {
+    if (flow.block(i)) {
       hooks[i].kind = HookKind::derived;
       continue;
     }

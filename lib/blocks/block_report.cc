@@ -2,6 +2,7 @@
 #include "lib/blocks/block_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/core.h>
@@ -29,12 +30,24 @@ std::string edge_text(const CodeImage& image, const FlowEdge& edge) {
   return text;
 }
 
+std::optional<std::uint64_t> block_hits(const FunctionBlocks& function, std::size_t block) {
+  if (!function.hits) return std::nullopt;
+  return function.hits->block(static_cast<std::uint32_t>(block));
+}
+
+std::optional<std::uint64_t> edge_hits(const FunctionBlocks& function, std::size_t edge) {
+  if (!function.hits) return std::nullopt;
+  return function.hits->edge(static_cast<std::uint32_t>(edge));
+}
+
 std::string ways_out(const FunctionBlocks& function, std::uint32_t block) {
   std::string text;
-  for (const FlowEdge& edge : function.graph.edges()) {
+  for (std::size_t i = 0; i < function.graph.edges().size(); i++) {
+    const FlowEdge& edge = function.graph.edges()[i];
     if (edge.from != block) continue;
     if (!text.empty()) text += ", ";
     text += edge_text(function.image, edge);
+    if (const auto hits = edge_hits(function, i)) text += fmt::format(": {}", *hits);
   }
   return text;
 }
@@ -108,6 +121,12 @@ Table block_table(const FunctionBlocks& function, BlockDetails details) {
                    [blocks](std::size_t i) { return blocks[i].end - blocks[i].begin; });
   table.add_column({.title = "Instr.", .key = "instructions", .width = 7},
                    [blocks](std::size_t i) { return std::uint64_t{blocks[i].count}; });
+  if (function.hits) {
+    table.add_column({.title = "Hits", .key = "hits", .width = 10}, [&function](std::size_t i) {
+      const auto hits = block_hits(function, i);
+      return hits ? Cell(*hits) : Cell(kNone);
+    });
+  }
   table.add_column({.title = "Hook", .width = 16, .left = true, .separated = true},
                    [&function](std::size_t i) { return hook_text(function, function.hooks[i]); });
   table.add_column({.title = "Cost", .key = "cost", .width = 4}, [&function](std::size_t i) {
@@ -140,9 +159,21 @@ std::string dot_text(std::string_view text) {
   return out;
 }
 
+// Returns the colour of a block, as Graphviz has it: the more often it was run, the redder; where
+// hits are not counted, by its hook.
+std::string dot_colour(const FunctionBlocks& function, std::size_t block, std::uint64_t most) {
+  constexpr const char* kOfHooks[] = {"#d5e8d4", "#dae8fc", "#fff2cc", "#f8cecc"};
+  if (!function.hits) return kOfHooks[static_cast<std::size_t>(function.hooks[block].kind)];
+  const auto hits = block_hits(function, block);
+  if (!hits) return "#eeeeee";
+  const double share =
+      most == 0 ? 0
+                : std::log1p(static_cast<double>(*hits)) / std::log1p(static_cast<double>(most));
+  return fmt::format("0.000 {:.3f} 1.000", 0.6 * share);  // hue, saturation, value
+}
+
 void put_dot_node(TextWriter& out, const FunctionBlocks& function, std::uint32_t i,
-                  BlockDetails details) {
-  constexpr std::string_view kColours[] = {"#d5e8d4", "#dae8fc", "#fff2cc", "#f8cecc"};
+                  std::uint64_t most_hits, BlockDetails details) {
   const BasicBlock& block = function.graph.blocks()[i];
   const BlockHook& hook = function.hooks[i];
   std::string label = fmt::format("{}  {}\\l", i, offset_text(function, block.begin));
@@ -156,10 +187,32 @@ void put_dot_node(TextWriter& out, const FunctionBlocks& function, std::uint32_t
   if (const auto line = line_at(function, block.begin)) {
     label += dot_text(line_text(*line)) + "\\l";
   }
-  label += hook_text(function, hook) + "\\l";
+  if (const auto hits = block_hits(function, i)) label += fmt::format("{} hits\\l", *hits);
+  if (!function.hits) label += hook_text(function, hook) + "\\l";
   if (details.why && hook.why != nullptr) label += std::string(hook.why) + "\\l";
   out.put(fmt::format("  b{} [label=\"{}\", fillcolor=\"{}\"];\n", i, label,
-                      kColours[static_cast<std::size_t>(hook.kind)]));
+                      dot_colour(function, i, most_hits)));
+}
+
+void put_dot_edge(TextWriter& out, const FunctionBlocks& function, std::size_t i,
+                  std::uint64_t most_hits) {
+  const FlowEdge& edge = function.graph.edges()[i];
+  std::string style = edge.is_open ? "" : ", style=dashed";
+  const std::string_view kind = edge.kind == EdgeKind::falls ? "" : edge_key(edge.kind);
+  const bool is_inside = edge.to != FlowEdge::kOutside;
+  std::string label(is_inside || edge.target != 0 ? kind : "");
+  if (const auto hits = edge_hits(function, i)) {
+    label += fmt::format("{}{}", label.empty() ? "" : " ", *hits);
+    const double share = static_cast<double>(*hits) / static_cast<double>(most_hits + 1);
+    style += fmt::format(", penwidth={:.2f}", 0.5 + 4 * share);
+  }
+  if (is_inside) {
+    out.put(fmt::format("  b{} -> b{} [label=\"{}\"{}];\n", edge.from, edge.to, label, style));
+    return;
+  }
+  const std::string to = edge.target == 0 ? std::string(kind) : function.image.name_of(edge.target);
+  out.put(fmt::format("  o{} [label=\"{}\", shape=plaintext, style=\"\"];\n", i, dot_text(to)));
+  out.put(fmt::format("  b{} -> o{} [label=\"{}\"{}];\n", edge.from, i, label, style));
 }
 
 }  // namespace
@@ -211,6 +264,7 @@ void write_blocks_json(JsonWriter& json, const FunctionBlocks& function, BlockDe
           if (hook.address != 0) json.members("hook_address", hook.address);
           if (hook.kind == HookKind::splice) json.members("hook_instructions", hook.instructions());
           if (hook.why != nullptr) json.members("why", std::string_view(hook.why));
+          if (const auto hits = block_hits(function, i)) json.members("hits", *hits);
           if (const auto lines = lines_of(function, block); !lines.empty()) {
             json.key("source").array([&] {
               for (const SourceLine& line : lines) {
@@ -229,9 +283,11 @@ void write_blocks_json(JsonWriter& json, const FunctionBlocks& function, BlockDe
       }
     });
     json.key("edges").array([&] {
-      for (const FlowEdge& edge : graph.edges()) {
+      for (std::size_t i = 0; i < graph.edges().size(); i++) {
+        const FlowEdge& edge = graph.edges()[i];
         json.object([&] {
           json.members("from", edge.from, "kind", edge_key(edge.kind));
+          if (const auto hits = edge_hits(function, i)) json.members("hits", *hits);
           if (edge.to != FlowEdge::kOutside) json.members("to", edge.to);
           if (edge.target != 0) json.members("target", function.image.name_of(edge.target));
           if (!edge.is_open) json.members("open", false);
@@ -245,21 +301,14 @@ void write_blocks_dot(TextWriter& out, const FunctionBlocks& function, BlockDeta
   const FlowGraph& graph = function.graph;
   out.put(fmt::format("digraph \"{}\" {{\n", dot_text(graph.function().name)));
   out.put("  node [shape=box, style=filled, fontname=monospace, fontsize=10];\n");
-  for (std::uint32_t i = 0; i < graph.blocks().size(); i++) put_dot_node(out, function, i, details);
-  for (std::size_t i = 0; i < graph.edges().size(); i++) {
-    const FlowEdge& edge = graph.edges()[i];
-    const char* const style = edge.is_open ? "" : ", style=dashed";
-    const std::string_view kind = edge.kind == EdgeKind::falls ? "" : edge_key(edge.kind);
-    if (edge.to != FlowEdge::kOutside) {
-      out.put(fmt::format("  b{} -> b{} [label=\"{}\"{}];\n", edge.from, edge.to, kind, style));
-      continue;
-    }
-    const std::string to =
-        edge.target == 0 ? std::string(kind) : function.image.name_of(edge.target);
-    out.put(fmt::format("  o{} [label=\"{}\", shape=plaintext, style=\"\"];\n", i, dot_text(to)));
-    out.put(fmt::format("  b{} -> o{} [label=\"{}\"{}];\n", edge.from, i,
-                        edge.target == 0 ? "" : kind, style));
+  std::uint64_t most_hits = 0;
+  for (std::size_t i = 0; i < graph.blocks().size(); i++) {
+    most_hits = std::max(most_hits, block_hits(function, i).value_or(0));
   }
+  for (std::uint32_t i = 0; i < graph.blocks().size(); i++) {
+    put_dot_node(out, function, i, most_hits, details);
+  }
+  for (std::size_t i = 0; i < graph.edges().size(); i++) put_dot_edge(out, function, i, most_hits);
   out.put("}\n");
 }
 

@@ -2,11 +2,13 @@
 // The blocks of functions as text, JSON and a graph for Graphviz.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "lib/base/json_writer.h"
 #include "lib/base/text_writer.h"
 #include "lib/blocks/block_hooks.h"
+#include "lib/blocks/count_flow.h"
 #include "lib/blocks/flow_graph.h"
 #include "lib/blocks/source_lines.h"
 
@@ -16,7 +18,8 @@ struct FunctionBlocks {
   const CodeImage& image;
   const FlowGraph& graph;
   std::vector<BlockHook> hooks;
-  SourceLines* lines = nullptr;  // nullptr: lines of source files are not told
+  SourceLines* lines = nullptr;     // nullptr: lines of source files are not told
+  std::optional<CountFlow> hits{};  // nothing: they were not counted
 };
 
 // What functions have together.
