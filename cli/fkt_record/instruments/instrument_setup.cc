@@ -352,7 +352,8 @@ class InstrumentSetup::Maker {
       if (!places) return Error{places.error().code, "-i: " + places.error().message};
       found = std::move(*places);
     }
-    const bool is_split = instrument.action.kind == Action::Kind::count && found.places.size() > 1;
+    const bool is_split = instrument.action.kind == Action::Kind::count &&
+                          (instrument.place.is_every || found.places.size() > 1);
     Part part = part_of(instrument);
     part.of = "instruction";
     part.left_out = left_out(std::move(found.left_out));
