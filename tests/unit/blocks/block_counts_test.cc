@@ -10,7 +10,7 @@ using namespace fkt;
 namespace {
 
 // Block 0: test, je to 2; 1: mov; 2: ret.
-CodeImage made() {
+CodeImage counted_image() {
   MadeCode code;
   code.function("f", 0, "85 ff 74 05 b8 01 00 00 00 c3");
   return code.image();
@@ -26,7 +26,7 @@ InstrumentResult counted(const std::string& text, std::uint64_t hits) {
 }
 
 CountFlow counts(std::vector<InstrumentResult> instruments) {
-  const CodeImage image = made();
+  const CodeImage image = counted_image();
   const auto graph = FlowGraph::of(image, *image.named("f").front());
   REQUIRE(graph);
   HitResults results;
