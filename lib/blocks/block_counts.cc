@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/blocks/block_counts.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "lib/instrument/instrument.h"
@@ -12,7 +14,8 @@ namespace {
 // One of several that count a block each has its name in parentheses behind what was typed.
 std::string block_name(const InstrumentResult& result) {
   const std::size_t behind = result.text.rfind(" (");
-  if (result.text.ends_with(')') && behind != result.text.npos && result.of == "instruction") {
+  if (result.text.ends_with(')') && behind != result.text.npos && result.of == "instruction" &&
+      result.action == "count") {
     return result.text.substr(behind + 2, result.text.size() - behind - 3);
   }
   const auto instrument = Instrument::parse(result.text);
@@ -47,7 +50,12 @@ CountFlow BlockCounts::of(const FlowGraph& graph) const {
     const FlowEdge& edge = graph.edges()[i];
     const auto found =
         counts_.find(fmt::format("{}:{}-{}", graph.function().name, edge.from, edge.to));
-    if (found != counts_.end()) flow.know_edge(i, found->second);
+    if (found == counts_.end()) continue;
+    // Of two ways that lead from one block to another, the sum is counted.
+    const auto alike = std::ranges::count_if(graph.edges(), [&](const FlowEdge& other) {
+      return other.from == edge.from && other.to == edge.to;
+    });
+    if (alike == 1) flow.know_edge(i, found->second);
   }
   flow.solve();
   return flow;

@@ -42,6 +42,8 @@ std::optional<Expression> jump_condition(ByteView code, EdgeKind kind) {
   const auto byte = [&](std::size_t i) {
     return i < code.size() ? static_cast<unsigned>(code[i]) : 0;
   };
+  // An exception has no condition.
+  if (kind != EdgeKind::branch && kind != EdgeKind::falls) return std::nullopt;
   constexpr unsigned kShort = 0x70, kNear = 0x80, kTwoBytes = 0x0f, kCondition = 0x0f;
   const bool is_near = byte(0) == kTwoBytes;
   const unsigned operation = byte(is_near ? 1 : 0);

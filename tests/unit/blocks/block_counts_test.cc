@@ -20,6 +20,7 @@ InstrumentResult counted(const std::string& text, std::uint64_t hits) {
   InstrumentResult result;
   result.text = text;
   result.of = "instruction";
+  result.action = "count";
   result.places = 1;
   result.cpus = {{.cpu = 0, .hits = {.kept = hits}}};
   return result;
@@ -52,6 +53,12 @@ TEST_CASE("a way's count is one, too; other instruments have none") {
               counted("block:f,g:1 do count", 2)});
   CHECK(flow.block(1) == 2);
   CHECK(flow.block(0) == 7);
+}
+
+TEST_CASE("what was recorded with values counts, too") {
+  InstrumentResult recorded = counted("block:f:0 (regs.di)", 6);
+  recorded.action = "record";
+  CHECK(counts({recorded}).block(0) == 6);
 }
 
 TEST_CASE("a count that cannot be is none below nothing") {
