@@ -39,7 +39,6 @@ const char* not_spliced(const CodeImage& image, const FlowGraph& graph, const In
   if (graph.is_tracers(one)) return "the function tracer's call";
   const auto sites = image.sites_at(one.address);
   if (!sites.empty()) return site_text(sites.front().kind);
-  if (one.flow == Flow::indirect_jump) return "an indirect jump, which the kernel changes";
   return one.fixed;
 }
 
@@ -47,6 +46,11 @@ const char* not_spliced(const CodeImage& image, const FlowGraph& graph, const In
 // is long enough.
 BlockHook splice_of(const CodeImage& image, const FlowGraph& graph, const BasicBlock& block) {
   BlockHook best;
+  const CodeFunction& function = graph.function();
+  if (block.begin < function.begin || block.begin >= function.end) {
+    best.why = "the compiler put it aside, and the module does not look there";
+    return best;
+  }
   for (const Instruction& one : graph.instructions_of(block)) {
     const char* const why = not_spliced(image, graph, one);
     if (why != nullptr) {

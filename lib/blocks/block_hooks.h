@@ -28,9 +28,9 @@ struct BlockHook {
   // Why it is no splice (static text); nullptr: it is one.
   const char* why = nullptr;
 
-  // Instructions that a counted hit of a splice takes: the jump there, the counter's address, its
-  // increment, the jump back, and two for each thing saved.
-  unsigned instructions() const { return 4 + 2 * (saves_flags + saves_register); }
+  // Instructions that a counted hit of a splice takes: the jump there, whether hits are counted now
+  // (two), the counter's address, its increment, the jump back, and two for each thing saved.
+  unsigned instructions() const { return 6 + 2 * (saves_flags + saves_register); }
 };
 
 // Returns whether a kprobe can be at an instruction of a function that is not forbidden.

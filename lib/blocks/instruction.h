@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include <fkt/code_rules.h>
+
 #include "lib/base/bytes.h"
 
 namespace fkt {
@@ -32,7 +34,7 @@ struct Instruction {
   Flow flow = Flow::next;
   bool is_nop = false;
   // It writes these without reading them, so that whatever runs just before it may use them: all
-  // status flags but the carry, which an increment leaves alone; a whole general register.
+  // status flags; a whole general register.
   bool frees_flags = false;
   bool frees_register = false;
   // Why it may not run at another address (static text); nullptr: it may.
@@ -52,6 +54,9 @@ struct Instruction {
 // Decodes the instruction at the beginning of `code`, which lies at `address`. Nothing: these bytes
 // are no instruction.
 std::optional<Instruction> decode_instruction(ByteView code, std::uint64_t address);
+
+// Returns the parts of the instruction at the beginning of `code` by which the module decides.
+fkt_code code_parts(ByteView code);
 
 // Returns the instruction in Intel's notation, with absolute addresses.
 std::string instruction_text(ByteView code, std::uint64_t address);

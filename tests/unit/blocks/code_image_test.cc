@@ -30,14 +30,15 @@ TEST_CASE("a module's file: relocated, with its tables and what is put aside") {
       text_of(*image, "work", {.why = true}) ==
       "work: 0xffffffffc0000000, 50 bytes, 6 blocks, 9 edges\n"
       " Block    Offset Bytes Instr. Hook            Cost Leads to\n"
-      "     0      +0x0    13      3 splice +0x7        8 5 branch, 1\n"
-      "     1      +0xd     4      1 derived            - (4 label), 2  (no instruction has five "
+      "     0      +0x0    13      3 splice +0x7       10 5 branch, 1\n"
+      "     1      +0xd     4      1 none               - (4 label), 2  (no instruction has five "
       "bytes)\n"
       "     2     +0x11     3      1 kprobe +0x11       - 4 exception, 3  (no instruction has five "
       "bytes)\n"
-      "     3     +0x14    12      3 splice +0x14       6 returns\n"
-      "     4     +0x20     6      2 splice +0x20       6 returns\n"
-      "     5     +0x80    12      3 splice +0x87       8 1 jump\n");
+      "     3     +0x14    12      3 splice +0x14       8 returns\n"
+      "     4     +0x20     6      2 splice +0x20       8 returns\n"
+      "     5     +0x80    12      3 kprobe +0x80       - 1 jump  (the compiler put it aside, and "
+      "the module does not look there)\n");
 }
 
 TEST_CASE("functions of other files have names, and are none of this one's") {
