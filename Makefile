@@ -72,6 +72,7 @@ install: all install-tools  ## tools, library, man pages, module and udev rule (
 	@install -D -m 644 module/fkt_calls.ko '$(modules_dir)/fkt_calls.ko'
 	@install -D -m 644 module/fkt_records.ko '$(modules_dir)/fkt_records.ko'
 	@install -D -m 644 module/fkt_kft.ko '$(modules_dir)/fkt_kft.ko'
+	@install -D -m 644 module/fkt_splices.ko '$(modules_dir)/fkt_splices.ko'
 	@install -D -m 644 packaging/60-fkt.rules '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; udevadm control --reload 2>/dev/null || true; fi
 
@@ -106,7 +107,7 @@ uninstall:  ## removes what install put there
 	@rm -f $(patsubst %,'$(DESTDIR)$(prefix)/share/bash-completion/completions/%',$(tool_names)) '$(DESTDIR)$(prefix)/share/zsh/site-functions/_fkt'
 	@rm -rf '$(DESTDIR)$(prefix)/include/fkt' '$(DESTDIR)$(prefix)/lib/cmake/fkt' '$(DESTDIR)$(prefix)/share/fkt'
 	@rm -f '$(DESTDIR)$(prefix)'/lib/libfkt-user.so* '$(DESTDIR)$(prefix)/lib/libfkt-func.so' '$(DESTDIR)$(prefix)/lib/libfkt.a' '$(DESTDIR)$(prefix)/lib/pkgconfig/fkt.pc'
-	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(modules_dir)/fkt_records.ko' '$(modules_dir)/fkt_kft.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
+	@rm -f '$(modules_dir)/fkt.ko' '$(modules_dir)/fkt_calls.ko' '$(modules_dir)/fkt_records.ko' '$(modules_dir)/fkt_kft.ko' '$(modules_dir)/fkt_splices.ko' '$(DESTDIR)/etc/udev/rules.d/60-fkt.rules'
 	@rm -f '$(initramfs_dir)/hooks/fkt' '$(initramfs_dir)/scripts/init-top/fkt'
 	@if [ -z '$(DESTDIR)' ]; then depmod '$(kernel_release)'; fi
 

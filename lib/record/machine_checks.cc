@@ -220,7 +220,8 @@ Finding signatures(const Machine& machine) {
             "sudo mokutil --import /" + std::string(key) + ", reboot, \"Enroll MOK\", " + kLoad};
   }
   return {Verdict::blocked, "signatures", why + ": an unsigned module is refused",
-          "sign fkt.ko, fkt_calls.ko, fkt_records.ko and fkt_kft.ko with a key enrolled by mokutil "
+          "sign fkt.ko, fkt_calls.ko, fkt_records.ko, fkt_splices.ko and fkt_kft.ko with a key "
+          "enrolled by mokutil "
           "--import"};
 }
 

@@ -359,6 +359,15 @@ static inline bool fkt_fault_in(unsigned long address)
 	return got == 1;
 }
 
+/* The kernel's functions that queue changes of its text, and carry out what is queued. */
+#ifdef FKT_HAS_SMP_TEXT_POKE
+#define FKT_TEXT_POKE_QUEUE smp_text_poke_batch_add
+#define FKT_TEXT_POKE_FINISH smp_text_poke_batch_finish
+#else
+#define FKT_TEXT_POKE_QUEUE text_poke_queue
+#define FKT_TEXT_POKE_FINISH text_poke_finish
+#endif
+
 #endif /* !__ASSEMBLER__ */
 
 #endif /* FKT_COMPAT_H */

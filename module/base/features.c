@@ -21,6 +21,7 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 #include <asm/ibt.h>
+#include <asm/text-patching.h>
 
 #define FEATURE(name, ...) static inline void name(void) { __VA_ARGS__; }
 
@@ -55,3 +56,4 @@ FEATURE(D_ALIAS, (void)A(struct dentry *)->d_alias)
 FEATURE(HARDIRQ_DISABLE_COUNT, (void)HARDIRQ_DISABLE_BITS)
 FEATURE(HRTIMER_SETUP, hrtimer_setup(NULL, NULL, 0, 0))
 FEATURE(PCPU_HOT, (void)pcpu_hot.preempt_count)
+FEATURE(SMP_TEXT_POKE, smp_text_poke_batch_add(NULL, NULL, 0, NULL); smp_text_poke_batch_finish())

@@ -2,7 +2,6 @@
 /* Which functions may be traced (traceable.h). */
 
 #include <linux/bsearch.h>
-#include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -12,6 +11,7 @@
 #include <linux/uaccess.h>
 
 #include "arch/arch.h"
+#include "arch/kernel_names.h"
 #include "base/compat.h"
 #include "traceable.h"
 
@@ -61,25 +61,13 @@ DEFINE_STATIC_CALL(fkt_calls_direct, no_direct);
 DEFINE_STATIC_CALL(fkt_calls_module_of, no_module);
 DEFINE_STATIC_CALL(fkt_calls_each_symbol, no_symbols);
 
-/* A kprobe at a function's begin may be placed behind the ENDBR there. */
-static void *begin_of(kprobe_opcode_t *probed)
-{
-	void *begin = (void *)probed - FKT_ENDBR_BYTES;
-
-	return fkt_is_endbr(*(u32 *)begin) ? begin : probed;
-}
-
 static int find_kernel_functions(void)
 {
-	struct kprobe kprobe = { .symbol_name = "kallsyms_lookup_name" };
-	void *location, *module_of, *direct;
-	int err;
+	void *lookup = fkt_find_lookup_name(), *location, *module_of, *direct;
 
-	err = register_kprobe(&kprobe);
-	if (err)
-		return err;
-	unregister_kprobe(&kprobe);
-	static_call_update(fkt_calls_lookup_name, begin_of(kprobe.addr));
+	if (IS_ERR(lookup))
+		return PTR_ERR(lookup);
+	static_call_update(fkt_calls_lookup_name, lookup);
 	location = (void *)static_call(fkt_calls_lookup_name)("ftrace_location");
 	module_of = (void *)static_call(fkt_calls_lookup_name)("__module_address");
 	direct = (void *)static_call(fkt_calls_lookup_name)("ftrace_find_rec_direct");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Instructions, by kprobes: the kernel uses jumps where it can optimise them, else breakpoints. The kernel itself ends
- * the kprobes in a module that is unloaded.
+ * the kprobes in a module that is unloaded. What is only counted is spliced where that is possible (splices/), if the
+ * module fkt_splices is loaded.
  */
 
+#include <linux/bitmap.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -19,6 +21,7 @@
 #include "instruments/instruments_now.h"
 #include "instruments/programs.h"
 #include "ring/write.h"
+#include "splices/splices.h"
 #include "actions.h"
 #include "call_context.h"
 #include "calls_arm.h"
@@ -36,6 +39,12 @@ struct probe {
 
 /* Protected by the recording's lock. */
 static LIST_HEAD(probes);
+
+/* Of the module fkt_splices, which is in use between the first arming and the end; else NULL. As above. */
+static struct {
+	int (*arm)(struct fkt_splice *splices, unsigned int count, const u64 *mask);
+	void (*disarm)(const unsigned long *keep, unsigned int count);
+} splices;
 
 /* ---- an instruction is reached; preemption is disabled ---- */
 
@@ -122,6 +131,82 @@ static struct probe *find_probe(unsigned long address)
 	return NULL;
 }
 
+static void put_splices(void)
+{
+	if (splices.arm)
+		symbol_put(fkt_splices_arm);
+	if (splices.disarm)
+		symbol_put(fkt_splices_disarm);
+	splices.arm = NULL;
+	splices.disarm = NULL;
+}
+
+static bool get_splices(void)
+{
+	if (splices.disarm)
+		return true;
+	splices.arm = symbol_get(fkt_splices_arm);
+	if (splices.arm)
+		splices.disarm = symbol_get(fkt_splices_disarm);
+	if (!splices.disarm)
+		put_splices();
+	return splices.disarm;
+}
+
+/* Returns the counts that the instrument has from the exchange on: those of the table in force, if it is there. */
+static u64 __percpu *count_of(const struct fkt_instrument_slot *instrument)
+{
+	const struct fkt_instrument_table *now = rcu_dereference_raw(fkt_instruments_now);
+
+	if (now && instrument->number < now->count)
+		instrument = &now->slots[instrument->number];
+	return &instrument->hits->of[FKT_FATE_KEPT];
+}
+
+/* Sets spliced: those of the table that are to be spliced, in the order of their addresses. Returns their number. */
+static u32 collect_splices(const struct fkt_call_table *table, struct fkt_splice *spliced)
+{
+	u32 i, n = 0;
+
+	for_each_set_bit(i, table->spliced, table->count) {
+		const struct fkt_call_slot *slot = fkt_call_find(table, table->functions[i]);
+
+		/* A kprobe of the table in force stays, and keeps a splice from its place. */
+		if (!slot || find_probe(table->functions[i]))
+			continue;
+		spliced[n++] = (struct fkt_splice){
+			.address = table->functions[i],
+			.count = count_of(slot->instrument),
+			.layer = fkt_call_layer(slot),
+		};
+	}
+	return n;
+}
+
+/*
+ * Arms the splices of the table. is_armed: set by its number for each instruction that is spliced now. Hits of others
+ * than the recorded processes are counted, too, so with a filter there are none.
+ */
+static int arm_splices(const struct fkt_call_table *table, unsigned long *is_armed)
+{
+	struct fkt_splice *spliced;
+	u32 count, i, n = 0;
+	int err;
+
+	if (!table->spliced || static_key_enabled(&fkt_key_filter) || !get_splices())
+		return 0;
+	spliced = kvcalloc(table->count, sizeof(*spliced), GFP_KERNEL_ACCOUNT);
+	if (!spliced)
+		return -ENOMEM;
+	count = collect_splices(table, spliced);
+	err = count ? splices.arm(spliced, count, &fkt_mask) : 0;
+	for (i = 0; !err && i < table->count && n < count; i++)
+		if (table->functions[i] == spliced[n].address && spliced[n++].is_armed)
+			__set_bit(i, is_armed);
+	kvfree(spliced);
+	return err;
+}
+
 static int register_one(const struct fkt_call_table *table, unsigned long address)
 {
 	const struct fkt_call_slot *slot = fkt_call_find(table, address);
@@ -146,18 +231,17 @@ static int register_one(const struct fkt_call_table *table, unsigned long addres
 	return err == -ENOENT ? -EINVAL : err;
 }
 
-/*
- * Registers kprobes on the table's instructions, besides those of the table in force. table: may be NULL. Returns 0,
- * -EINTR if the task is being killed, or another negative errno; *refused is then the instruction that the kernel
- * refuses to probe (-EILSEQ: none begins there). After an error the caller must go back with
- * fkt_record_instructions_disarm(), or end.
- */
-int fkt_record_instructions_arm(const struct fkt_call_table *table, u64 *refused)
+/* Registers kprobes on those that are not spliced. */
+static int register_all(const struct fkt_call_table *table, const unsigned long *is_armed, u64 *refused)
 {
-	u32 i;
+	u32 i, n = 0;
 	int err;
 
-	for (i = 0; table && i < table->count; i++) {
+	for (i = 0; i < table->count; i++) {
+		if (test_bit(i, is_armed))
+			continue;
+		if (++n > FKT_INSTRUCTIONS_MOST)
+			return -E2BIG;
 		if (find_probe(table->functions[i]))
 			continue;
 		/* Each takes some milliseconds. */
@@ -170,6 +254,27 @@ int fkt_record_instructions_arm(const struct fkt_call_table *table, u64 *refused
 		}
 	}
 	return 0;
+}
+
+/*
+ * Has the table's instructions seen, besides those of the table in force. table: may be NULL. Returns 0, -EINTR if the
+ * task is being killed, -E2BIG if too many cannot be spliced, or another negative errno; *refused is then the
+ * instruction that the kernel refuses to probe (-EILSEQ: none begins there). After an error the caller must go back
+ * with fkt_record_instructions_disarm(), or end.
+ */
+int fkt_record_instructions_arm(const struct fkt_call_table *table, u64 *refused)
+{
+	unsigned long *is_armed;
+	int err;
+
+	if (!table)
+		return 0;
+	is_armed = kvcalloc(BITS_TO_LONGS(table->count), sizeof(long), GFP_KERNEL_ACCOUNT);
+	if (!is_armed)
+		return -ENOMEM;
+	err = arm_splices(table, is_armed) ?: register_all(table, is_armed, refused);
+	kvfree(is_armed);
+	return err;
 }
 
 static void unregister_all(struct list_head *gone)
@@ -229,6 +334,8 @@ void fkt_record_instructions_disarm(const struct fkt_instrument_table *table)
 	struct probe *probe, *next;
 	LIST_HEAD(gone);
 
+	if (splices.disarm)
+		splices.disarm(stay ? stay->functions : NULL, stay ? stay->count : 0);
 	list_for_each_entry_safe(probe, next, &probes, list) {
 		const struct fkt_call_slot *slot = stay ? fkt_call_find(stay, probe->address) : NULL;
 
@@ -250,6 +357,9 @@ void fkt_record_instructions_end(const struct fkt_instrument_table *table)
 {
 	LIST_HEAD(gone);
 
+	if (splices.disarm)
+		splices.disarm(NULL, 0);
+	put_splices();
 	if (list_empty(&probes))
 		return;
 	list_splice_init(&probes, &gone);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What module/drain/writeout.c, module/drain/page_index.c and the headers that they include use of the kernel, for a
- * process with one thread. Included before each of these files, for which the kernel's own headers are empty (CMakeLists.txt). Types
+ * What module/drain/writeout.c, module/drain/page_index.c, module/arch/x86/splices/detour.c and the headers that they
+ * include use of the kernel, for a process with one thread. Included before each of these files, for which the kernel's own headers are empty (CMakeLists.txt). Types
  * of which only the name is needed have no content.
  */
 #ifndef FKT_TEST_KERNEL_H
@@ -30,6 +30,7 @@ typedef unsigned long pgoff_t;
 #define PAGE_SIZE 4096UL
 #define ____cacheline_aligned_in_smp
 #define __rcu
+#define BUILD_BUG_ON(wrong) _Static_assert(!(wrong), #wrong)
 #define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))

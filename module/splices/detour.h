@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The code that an instruction is replaced by, and which instructions can be. */
+#ifndef FKT_DETOUR_H
+#define FKT_DETOUR_H
+
+#include <linux/types.h>
+
+#define FKT_DETOURS 8192 /* in the pool */
+#define FKT_DETOUR_BYTES 64 /* of each */
+#define FKT_JUMP_BYTES 5
+#define FKT_LONGEST_INSTRUCTION 15
+#define FKT_SKIP_ALWAYS 0xeb
+
+#ifndef __ASSEMBLER__
+
+#include <fkt/code_rules.h>
+
+/* What the stack pointer is short of in a detour, from an offset in it on: for the unwinder. */
+struct fkt_detour_stack {
+	u8 offset; /* in the detour */
+	u8 pushed; /* bytes */
+	bool is_behind; /* the instruction was executed already */
+};
+
+#define FKT_DETOUR_STACKS 6
+
+struct fkt_detour {
+	u8 code[FKT_DETOUR_BYTES];
+	u8 original[FKT_LONGEST_INSTRUCTION + 1]; /* the instruction */
+	u8 length; /* of the instruction (bytes) */
+	u8 code_bytes;
+	u8 skips; /* offset of the jump over the counter, which is taken if it becomes FKT_SKIP_ALWAYS */
+	u8 stacks; /* number of elements, ascending by offset */
+	struct fkt_detour_stack stack[FKT_DETOUR_STACKS];
+};
+
+int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original, unsigned long address,
+		    unsigned long place, u64 count, const u64 *mask, u32 layer);
+void fkt_detour_jump(u8 *code, unsigned long address, unsigned long place);
+
+extern u8 fkt_detour_pool[FKT_DETOURS][FKT_DETOUR_BYTES];
+
+#endif /* !__ASSEMBLER__ */
+
+#endif /* FKT_DETOUR_H */
