@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include <fkt/call_place.h>
+
 #include "lib/base/suggest.h"
 #include "lib/base/text.h"
 #include "lib/blocks/block_hooks.h"
@@ -14,6 +16,8 @@ namespace fkt {
 namespace {
 
 constexpr const char* kRefused = "a trap, or an instruction that the kernel itself changes";
+constexpr const char* kDerived = "its count follows from others' (fkt_blocks --hits tells it)";
+constexpr const char* kTooMany = "neither can it be spliced nor are there as many kprobes";
 
 // When a conditional jump is taken, by the low bits of its operation; each odd one is the opposite
 // of the one before it (Intel's manual, volume 2, Jcc).
@@ -57,7 +61,8 @@ std::optional<Expression> jump_condition(ByteView code, EdgeKind kind) {
 
 class PlaceFinder {
  public:
-  PlaceFinder(const Place& place, const CodeImage& image) : place_(place), image_(image) {}
+  PlaceFinder(const Place& place, bool splices, const CodeImage& image)
+      : place_(place), image_(image), splices_(splices && !is_exit()) {}
 
   Result<BlockPlaces> find(SourceLines& lines) {
     if (place_.kind == Place::Kind::line) {
@@ -117,6 +122,7 @@ class PlaceFinder {
     }
     if (place_.kind == Place::Kind::edge) return add_edge(*graph);
     const std::size_t blocks = graph->blocks().size();
+    hooks_ = splices_ ? hooks_of(image_, *graph) : std::vector<BlockHook>(blocks);
     if (place_.is_every) {
       for (std::uint32_t i = 0; i < blocks; i++) add_block(*graph, i, block_name(*graph, i));
     } else if (place_.number < blocks) {
@@ -139,9 +145,23 @@ class PlaceFinder {
   }
   bool is_exit() const { return place_.point == Place::Point::exit; }
 
-  // Adds an instruction that runs whenever the block does: its first one, or one behind it where
-  // that cannot be probed; at its exit only the last one.
+  // Adds an instruction that runs whenever the block does: one that can be spliced, or the first
+  // one that can be probed; at its exit only the last one.
   void add_block(const FlowGraph& graph, std::uint32_t i, std::string name) {
+    if (hooks_[i].kind == HookKind::splice) {
+      found_.places.push_back({hooks_[i].address, std::move(name)});
+      return;
+    }
+    if (splices_ && place_.is_every) {
+      const char* const why = hooks_[i].kind == HookKind::derived ? kDerived
+                              : kprobes_ == FKT_INSTRUCTIONS_MOST ? kTooMany
+                                                                  : nullptr;
+      if (why != nullptr) {
+        found_.left_out.push_back({std::move(name), why});
+        return;
+      }
+      kprobes_++;
+    }
     auto instructions = graph.instructions_of(graph.blocks()[i]);
     if (is_exit()) instructions = instructions.last(1);
     add_first(graph, instructions, std::move(name));
@@ -217,14 +237,17 @@ class PlaceFinder {
 
   const Place& place_;
   const CodeImage& image_;
+  bool splices_;
+  std::vector<BlockHook> hooks_;  // of the function's blocks
+  unsigned kprobes_ = 0;          // of blocks that cannot be spliced
   BlockPlaces found_;
 };
 
 }  // namespace
 
-Result<BlockPlaces> find_block_places(const Place& place, const CodeImage& image,
+Result<BlockPlaces> find_block_places(const Place& place, bool splices, const CodeImage& image,
                                       SourceLines& lines) {
-  return PlaceFinder(place, image).find(lines);
+  return PlaceFinder(place, splices, image).find(lines);
 }
 
 }  // namespace fkt

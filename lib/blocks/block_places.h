@@ -23,10 +23,12 @@ struct BlockPlaces {
   std::vector<LeftOut> left_out;
 };
 
-// Returns where kprobes see a place of kind block, edge or line. Error (usage): there is no such
+// Returns where a place of kind block, edge or line is seen. splices: by instructions that can be
+// spliced, where a block has one; of all blocks of functions those are left out then whose counts
+// follow from the others', or for which there are too many kprobes. Error (usage): there is no such
 // function, block, way or line, or nothing of it can be probed; (io): no debug information for a
 // line.
-Result<BlockPlaces> find_block_places(const Place& place, const CodeImage& image,
+Result<BlockPlaces> find_block_places(const Place& place, bool splices, const CodeImage& image,
                                       SourceLines& lines);
 
 }  // namespace fkt

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_record/instruments/code_places.h"
 
+#include <filesystem>
+
 namespace fkt::record {
 
 #ifdef FKT_WITHOUT_DECODER
 
 struct CodePlaces::Code {};
 
-Result<BlockPlaces> CodePlaces::find(const Place&) {
+Result<BlockPlaces> CodePlaces::find(const Place&, bool) {
   return Error{ErrorCode::usage,
                "this fkt_record is one file without the library that decodes instructions: blocks "
                "and lines can be recorded by an installed one alone"};
@@ -21,9 +23,10 @@ struct CodePlaces::Code {
   SourceLines lines{image, true};
 };
 
-Result<BlockPlaces> CodePlaces::find(const Place& place) {
+Result<BlockPlaces> CodePlaces::find(const Place& place, bool is_counted) {
   if (!code_) code_ = std::make_unique<Code>(FKT_TRY(CodeImage::of_running_kernel()));
-  return find_block_places(place, code_->image, code_->lines);
+  const bool splices = is_counted && std::filesystem::exists("/sys/module/fkt_splices");
+  return find_block_places(place, splices, code_->image, code_->lines);
 }
 
 #endif

@@ -6,18 +6,22 @@
 namespace fkt::record {
 
 Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrument, unsigned layer,
-                             Numbers& numbers, const std::optional<AsyncPart>& async) {
-  if (number_of(plan.address)) {
+                             bool is_counted, Numbers& numbers,
+                             const std::optional<AsyncPart>& async) {
+  if (!names_.emplace(plan.address, plan.name).second) {
     return Error{ErrorCode::usage, "-i: two instruments are at " + plan.name};
   }
+  const bool is_spliced = is_counted && plan.program.block.program().insns == 0;
   const auto program = static_cast<std::uint16_t>(places_.size());
-  places_.push_back({.function = plan.address,
-                     .shortest = 0,
-                     .number = numbers.add(plan.name, plan.program.fields, layer, async),
-                     .program = program,
-                     .instrument = instrument,
-                     .how = 0,
-                     .pad = 0});
+  places_.push_back(
+      {.function = plan.address,
+       .shortest = 0,
+       // No event has the number of what is only counted.
+       .number = is_spliced ? 0 : numbers.add(plan.name, plan.program.fields, layer, async),
+       .program = program,
+       .instrument = instrument,
+       .how = is_spliced ? FKT_CALLED_SPLICE : 0U,
+       .pad = 0});
   // An instruction needs only the first program of a pair.
   add_program(plan.program.block);
   add_program({});
@@ -25,9 +29,7 @@ Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrume
 }
 
 Status InstructionSetup::finish() {
-  if (places_.size() > FKT_INSTRUCTIONS_MOST) {
-    return too_many("instructions", FKT_INSTRUCTIONS_MOST);
-  }
+  if (places_.size() > FKT_SPLICES_MOST) return too_many("instructions", FKT_SPLICES_MOST);
   std::ranges::sort(places_, {}, &fkt_called::function);
   fkt_calls& a = set_arguments(&fkt_calls::functions);
   a.program_count = a.count;

@@ -342,18 +342,18 @@ class InstrumentSetup::Maker {
 
   // Adds instructions. If they are counted, each has a count of its own.
   Status add_instructions(const Instrument& instrument, fkt_layer layer) {
+    const bool is_counted = instrument.action.kind == Action::Kind::count;
     BlockPlaces found;
     if (instrument.place.kind == Place::Kind::instruction) {
       auto place = find_instruction(instrument.place, functions());
       if (!place) return Error{place.error().code, "-i: " + place.error().message};
       found.places.push_back(std::move(*place));
     } else {
-      auto places = code_.find(instrument.place);
+      auto places = code_.find(instrument.place, is_counted && !instrument.condition);
       if (!places) return Error{places.error().code, "-i: " + places.error().message};
       found = std::move(*places);
     }
-    const bool is_split = instrument.action.kind == Action::Kind::count &&
-                          (instrument.place.is_every || found.places.size() > 1);
+    const bool is_split = is_counted && (instrument.place.is_every || found.places.size() > 1);
     Part part = part_of(instrument);
     part.of = "instruction";
     part.left_out = left_out(std::move(found.left_out));
@@ -378,8 +378,9 @@ class InstrumentSetup::Maker {
         instrument, std::move(place), {*types_->of({}), ticks_per_second_, flags_});
     if (!plan) return Error{plan.error().code, "-i: " + plan.error().message};
     FKT_TRY(has_values(instrument, plan->program.fields, plan->name));
-    FKT_TRY(
-        made_.instructions_.add(*plan, next(), layer, numbering_.instructions, instrument.async));
+    FKT_TRY(made_.instructions_.add(*plan, next(), layer,
+                                    instrument.action.kind == Action::Kind::count,
+                                    numbering_.instructions, instrument.async));
     part.places++;
     return shape(instrument, plan->program.measured, part);
   }
@@ -608,8 +609,7 @@ bool InstrumentSetup::has(Action::Kind action) const {
 std::string InstrumentSetup::name_of(std::uint64_t address, const Numbering& numbering) const {
   std::optional<std::uint32_t> number = calls_.number_of(address);
   if (number) return numbering.functions.name(*number);
-  number = instructions_.number_of(address);
-  if (number) return numbering.instructions.name(*number);
+  if (std::string name = instructions_.name_of(address); !name.empty()) return name;
   number = users_.number_of(address);
   return number ? numbering.users.name(*number) : std::string();
 }

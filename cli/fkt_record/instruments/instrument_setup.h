@@ -90,6 +90,7 @@ class InstrumentSetup {
   // Returns the name of the place at this address, which the kernel refuses to probe.
   std::string name_of(std::uint64_t address, const Numbering& numbering) const;
   std::span<const Part> parts() const { return parts_; }
+  const InstructionSetup& instructions() const { return instructions_; }
   // Returns "fprobe" or "kretprobe": the kind of return probes that the kernel has.
   const char* return_probe() const { return return_probe_; }
   // Returns messages about the lists of layers: a line for each list with the places that this

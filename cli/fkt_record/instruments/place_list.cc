@@ -51,10 +51,11 @@ class PlaceList {
     const auto setup = FKT_TRY(InstrumentSetup::make({{&instrument, 1}, {}}, device_, symbols_,
                                                      kTicksPerSecond, numbering, nullptr));
     std::vector<std::string> names;
-    for (const Numbers* numbers : {&numbering.functions, &numbering.tracepoints,
-                                   &numbering.instructions, &numbering.users}) {
+    for (const Numbers* numbers :
+         {&numbering.functions, &numbering.tracepoints, &numbering.users}) {
       names.insert(names.end(), numbers->names().begin(), numbers->names().end());
     }
+    for (const auto& [address, name] : setup.instructions().names()) names.push_back(name);
     sort_each_once(names, std::identity{});
     const auto probes = FKT_TRY(probes_of(instrument.place));
     auto user_probes = FKT_TRY(user_probes_of(instrument.place));

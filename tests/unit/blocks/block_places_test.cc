@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/blocks/block_places.h"
 
+#include <fmt/core.h>
 #include <catch2/catch.hpp>
 
 #include "lib/instrument/instrument.h"
@@ -22,15 +23,24 @@ MadeCode made() {
                 "b8 01 00 00 00"  // +b mov eax,1
                 "c3");            // +10 ret
   code.function("g", 0x100, "b8 02 00 00 00 c3");
+  code.function("spliced", 0x200,
+                "0f 1f 44 00 00"  // +0 the function tracer's
+                "85 ff"           // +5 test edi,edi
+                "b9 01 00 00 00"  // +7 mov ecx,1
+                "74 07"           // +c je +0x15
+                "b8 01 00 00 00"  // +e mov eax,1
+                "eb 05"           // +13 jmp +0x1a
+                "ba 02 00 00 00"  // +15 mov edx,2
+                "c3");            // +1a ret
   return code;
 }
 
-Result<BlockPlaces> found(const std::string& text) {
+Result<BlockPlaces> found(const std::string& text, bool splices = false) {
   const auto instrument = Instrument::parse(text);
   REQUIRE(instrument);
   const CodeImage image = made().image();
   SourceLines lines(image, false);
-  return find_block_places(instrument->place, image, lines);
+  return find_block_places(instrument->place, splices, image, lines);
 }
 
 std::string refusal(const std::string& text) {
@@ -67,6 +77,19 @@ TEST_CASE("every block of functions, but those that cannot be probed") {
   CHECK(names == "f:0 f:1 f:3 g:0 ");
   REQUIRE(places->left_out.size() == 1);
   CHECK(places->left_out.front().name == "f:2");
+}
+
+TEST_CASE("spliced blocks are seen at an instruction that can be, and others' counts follow") {
+  const auto places = found("block:spliced:*", true);
+  REQUIRE(places);
+  std::string text;
+  for (const InstructionPlace& place : places->places) {
+    text += fmt::format("{}+{:x} ", place.name, place.address - kMadeBegin - 0x200);
+  }
+  for (const auto& [name, reason] : places->left_out) text += name + ": " + reason + ' ';
+  CHECK(text ==
+        "spliced:0+7 spliced:1+e spliced:2+15 "
+        "spliced:3: its count follows from others' (fkt_blocks --hits tells it) ");
 }
 
 TEST_CASE("a way between blocks is seen where it is the only one, or by the processor's flags") {
