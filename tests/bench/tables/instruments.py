@@ -23,6 +23,8 @@ HITS = {
     "tracepoint-fields": ("..., with three fields of the kernel's own record, which is made first", None),
     "instruction": ("an instruction recorded, by breakpoint", 560),
     "instruction-optimised": ("..., by jump", 150),
+    "block-counted": ("a block counted in the kernel, by kprobe", None),
+    "block-spliced": ("..., by splice", 15),
     "probe": ("a probe of another module's (FKT_PROBE2) recorded", None),
     "probe-off": ("..., off", 2),
     "function_graph": ("ftrace: function_graph", None),
