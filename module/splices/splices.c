@@ -4,7 +4,7 @@
  * those of its static branches. kprobe_mutex, cpus_read_lock() and text_mutex are taken in this order, which is that of
  * kprobes. While they are held, neither kprobes nor ftrace nor the kernel change its text.
  *
- * Nobody else may own a byte of a splice. The kernel's own patching never touches such instructions (detour.c). Kprobes
+ * Nobody else may own a byte of a splice. The kernel's own patching never touches such instructions. Kprobes
  * are refused there by an entry in their blacklist; one that had been checked against it before, and came to its lock
  * after the splice, has saved the jump and will write it back: such a splice stays.
  */

@@ -84,7 +84,8 @@ static bool put_original(struct fkt_detour *detour, const struct fkt_code *code,
 
 /*
  * Sets *detour to the code, at `place`, that counts the instruction at the address, whose bytes are `original`, if the
- * bit of the layer is set in the mask. count: offset of a per-CPU variable. Returns 0 or -EINVAL: a distance is too far.
+ * bit of the layer is set in the mask. count: offset of a per-CPU variable. Returns 0, or -EINVAL if a distance is too
+ * far.
  */
 int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original, unsigned long address,
 		    unsigned long place, u64 count, const u64 *mask, u32 layer)
