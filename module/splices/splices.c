@@ -47,7 +47,7 @@ struct site {
 static DEFINE_MUTEX(lock);
 static DEFINE_XARRAY(sites); /* by address */
 static DECLARE_BITMAP(used, FKT_DETOURS);
-static unsigned int armed;
+static unsigned int armed; /* also read by sysfs, without the lock: hence WRITE_ONCE() */
 module_param(armed, uint, 0444);
 MODULE_PARM_DESC(armed, "number of splices that count now");
 
@@ -317,7 +317,7 @@ static int compare_addresses(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* Returns when nobody executes or reads what was taken away. */
+/* Waits until no task is in a detour that no jump leads to any more, and no reader of the blacklist has its entry. */
 static void wait_for_all(void)
 {
 	/* Tasks that are in a detour leave it before they sleep. */
