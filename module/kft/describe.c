@@ -17,6 +17,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/sizes.h>
@@ -439,9 +440,10 @@ static struct file *open_path(const char *path)
 	struct path root;
 	struct file *file;
 
-	task_lock(&init_task);
-	get_fs_root(init_task.fs, &root);
-	task_unlock(&init_task);
+	/* Not init_task: newer kernels leave kernel threads an empty root. */
+	task_lock(init_pid_ns.child_reaper);
+	get_fs_root(init_pid_ns.child_reaper->fs, &root);
+	task_unlock(init_pid_ns.child_reaper);
 	file = file_open_root(&root, path, O_RDONLY, 0);
 	path_put(&root);
 	return file;
