@@ -39,7 +39,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 31
+#define FKT_ABI_VERSION 32
 
 enum fkt_state {
 	FKT_IDLE = 0,
@@ -568,5 +568,33 @@ struct fkt_fired {
  * fkt_records; EPROTO: fkt_records is of another version.
  */
 #define FKT_POINT_RECORD _IOWR(FKT_IOC, 34, struct fkt_point_record)
+
+/*
+ * /dev/fkt_cover, of the module fkt_splices: which instructions are executed at all, on any CPU in any context. Each
+ * open file has its own places, from FKT_COVER_ARM, which it can ask once, to its end. read(2) gives a byte of enum
+ * fkt_cover_state for each place, in their order. It knows FKT_GET_ABI, too.
+ */
+#define FKT_COVER_DEVICE "/dev/fkt_cover"
+/* Places of all open files together. */
+#define FKT_COVER_MOST 131072
+
+enum fkt_cover_state {
+	FKT_COVER_REFUSED = 0, /* the instruction cannot be replaced, or belongs to another user of its place */
+	FKT_COVER_ARMED = 1, /* not hit yet */
+	FKT_COVER_HIT = 2,
+	FKT_COVER_GONE = 3, /* its module was unloaded before it was hit */
+};
+
+struct fkt_cover {
+	__u64 addresses; /* pointer to `count` __u64: of instructions, ascending */
+	__u32 count;
+	__u32 armed; /* out: how many are */
+};
+
+/*
+ * -EINVAL: the addresses do not ascend, or are too many; -EPERM: it takes CAP_SYS_ADMIN, or the kernel is locked down;
+ * -EBUSY: this file has places already.
+ */
+#define FKT_COVER_ARM _IOWR(FKT_IOC, 35, struct fkt_cover)
 
 #endif /* FKT_IOCTL_H */

@@ -5,8 +5,12 @@
 
 #include <linux/types.h>
 
-#define FKT_DETOURS 8192 /* in the pool */
-#define FKT_DETOUR_BYTES 64 /* of each */
+#define FKT_COUNTERS 8192 /* detours that count */
+#define FKT_COUNTER_BYTES 64 /* of each */
+#define FKT_COUNTER_STACKS 6
+#define FKT_MARKERS 131072 /* detours that mark a byte */
+#define FKT_MARKER_BYTES 32
+#define FKT_MARKER_STACKS 2
 #define FKT_JUMP_BYTES 5
 #define FKT_LONGEST_INSTRUCTION 15
 #define FKT_SKIP_ALWAYS 0xeb
@@ -22,23 +26,21 @@ struct fkt_detour_stack {
 	bool is_behind; /* the instruction was executed already */
 };
 
-#define FKT_DETOUR_STACKS 6
-
 struct fkt_detour {
-	u8 code[FKT_DETOUR_BYTES];
+	u8 code[FKT_COUNTER_BYTES];
 	u8 original[FKT_LONGEST_INSTRUCTION + 1]; /* the instruction */
 	u8 length; /* of the instruction (bytes) */
 	u8 code_bytes;
-	u8 skips; /* offset of the jump over the counter, which is taken if it becomes FKT_SKIP_ALWAYS */
+	u8 skips; /* offset of the jump over the counter, which is taken if it becomes FKT_SKIP_ALWAYS; 0: it marks */
 	u8 stacks; /* number of elements, ascending by offset */
-	struct fkt_detour_stack stack[FKT_DETOUR_STACKS];
+	struct fkt_detour_stack stack[FKT_COUNTER_STACKS];
 };
 
 int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original, unsigned long address,
 		    unsigned long place, u64 count, const u64 *mask, u32 layer);
+int fkt_detour_make_marker(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original,
+			   unsigned long address, unsigned long place, const u8 *mark);
 void fkt_detour_jump(u8 *code, unsigned long address, unsigned long place);
-
-extern u8 fkt_detour_pool[FKT_DETOURS][FKT_DETOUR_BYTES];
 
 #endif /* !__ASSEMBLER__ */
 

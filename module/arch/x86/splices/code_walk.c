@@ -180,7 +180,7 @@ static bool walk_to(struct fkt_code_walk *walk, unsigned long address)
 {
 	struct insn insn;
 
-	if (address < walk->at || address >= walk->end) {
+	if (address < walk->begin || address >= walk->end) {
 		unsigned long size, offset;
 
 		if (!static_call(fkt_splices_size)(address, &size, &offset))

@@ -82,6 +82,28 @@ static bool put_original(struct fkt_detour *detour, const struct fkt_code *code,
 	return true;
 }
 
+/* Puts what every detour ends with: the instruction and the jump back. */
+static int put_rest(struct fkt_detour *detour, const struct fkt_code *code, unsigned long address, unsigned long place)
+{
+	s32 distance;
+
+	if (!put_original(detour, code, address, place))
+		return -EINVAL;
+	put_stack(detour, 0, true);
+	if (!distance_fits(place + detour->code_bytes + FKT_JUMP_BYTES, address + detour->length, &distance))
+		return -EINVAL;
+	PUT(detour, 0xe9); /* jmp back */
+	put(detour, &distance, sizeof(distance));
+	return 0;
+}
+
+static void begin(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original)
+{
+	*detour = (struct fkt_detour){ .length = code->length };
+	memcpy(detour->original, original, code->length);
+	put_stack(detour, 0, false);
+}
+
 /*
  * Sets *detour to the code, at `place`, that counts the instruction at the address, whose bytes are `original`, if the
  * bit of the layer is set in the mask. count: offset of a per-CPU variable. Returns 0, or -EINVAL if a distance is too
@@ -92,12 +114,9 @@ int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, cons
 {
 	const u32 freed = fkt_code_freed_register(code);
 	const bool saves_register = freed == FKT_CODE_NO_REGISTER, saves_flags = !fkt_code_frees_flags(code);
-	s32 distance;
 
-	BUILD_BUG_ON(4 + 7 + 2 + 14 + FKT_LONGEST_INSTRUCTION + FKT_JUMP_BYTES > FKT_DETOUR_BYTES);
-	*detour = (struct fkt_detour){ .length = code->length };
-	memcpy(detour->original, original, code->length);
-	put_stack(detour, 0, false);
+	BUILD_BUG_ON(4 + 7 + 2 + 14 + FKT_LONGEST_INSTRUCTION + FKT_JUMP_BYTES > FKT_COUNTER_BYTES);
+	begin(detour, code, original);
 	if (saves_register) {
 		PUT(detour, 0x50); /* push %rax */
 		put_stack(detour, 8, false);
@@ -116,14 +135,27 @@ int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, cons
 		PUT(detour, 0x58); /* pop %rax */
 		put_stack(detour, 0, false);
 	}
-	if (!put_original(detour, code, address, place))
+	return put_rest(detour, code, address, place);
+}
+
+/*
+ * As fkt_detour_make(), but the code sets the byte `mark` to 1, whenever it is executed: by one instruction, which
+ * needs no register and leaves the flags alone.
+ */
+int fkt_detour_make_marker(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original,
+			   unsigned long address, unsigned long place, const u8 *mark)
+{
+	s32 distance;
+
+	BUILD_BUG_ON(7 + FKT_LONGEST_INSTRUCTION + FKT_JUMP_BYTES > FKT_MARKER_BYTES);
+	begin(detour, code, original);
+	/* movb $1, mark(%rip) */
+	if (!distance_fits(place + 7, (unsigned long)mark, &distance))
 		return -EINVAL;
-	put_stack(detour, 0, true);
-	if (!distance_fits(place + detour->code_bytes + FKT_JUMP_BYTES, address + detour->length, &distance))
-		return -EINVAL;
-	PUT(detour, 0xe9); /* jmp back */
+	PUT(detour, 0xc6, 0x05);
 	put(detour, &distance, sizeof(distance));
-	return 0;
+	PUT(detour, 1);
+	return put_rest(detour, code, address, place);
 }
 
 /* Sets `code` to a jump of FKT_JUMP_BYTES at the address to `place`, which is in the pool. */

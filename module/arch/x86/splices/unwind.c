@@ -12,22 +12,24 @@
 #include <linux/string.h>
 
 #include "splices/detour.h"
+#include "splices/pool.h"
 #include "splices/unwind.h"
 
 #ifdef CONFIG_UNWINDER_ORC
 #include <asm/orc_types.h>
 
 #define OWN 2048 /* entries of the module's own code */
-#define ENTRIES (OWN + FKT_DETOURS * FKT_DETOUR_STACKS)
+#define ENTRIES (OWN + FKT_COUNTERS * FKT_COUNTER_STACKS + FKT_MARKERS * FKT_MARKER_STACKS)
 
 /* Entry n says what holds from ip[n] on: a distance from itself, as in the kernel's tables. */
 static int ip[ENTRIES];
 static struct orc_entry entries[ENTRIES];
-static unsigned int first; /* of the detours */
 
-/* The kernel's table. */
-static const int *kernel_begin, *kernel_end;
-static const struct orc_entry *kernel_entries;
+/* Of the kernel's own text. */
+static struct table {
+	const int *begin, *end;
+	const struct orc_entry *entries;
+} kernel_table;
 
 /* What the module came with. */
 static int *own_ip;
@@ -44,10 +46,10 @@ static void set_address(int *distance, unsigned long address)
 	WRITE_ONCE(*distance, (int)(address - (unsigned long)distance));
 }
 
-/* Returns the entry of an address in the kernel's text. */
-static const struct orc_entry *entry_of(unsigned long address)
+/* Returns the table's entry of an address. */
+static const struct orc_entry *entry_of(const struct table *table, unsigned long address)
 {
-	const int *low = kernel_begin, *high = kernel_end - 1, *found = kernel_begin;
+	const int *low = table->begin, *high = table->end - 1, *found = table->begin;
 
 	while (low <= high) {
 		const int *middle = low + (high - low) / 2;
@@ -59,7 +61,7 @@ static const struct orc_entry *entry_of(unsigned long address)
 			high = middle - 1;
 		}
 	}
-	return kernel_entries + (found - kernel_begin);
+	return table->entries + (found - table->begin);
 }
 
 /* Puts one of the module's own entries at the end. */
@@ -69,19 +71,28 @@ static void copy_own(unsigned int *count, unsigned int n)
 	entries[(*count)++] = own_entries[n];
 }
 
-/* The module's code lies in front of the pool and behind it. */
+/* Unused detours have the entries of what is before: no one comes there. */
+static void fill_pool(unsigned int *count, struct fkt_pool *pool)
+{
+	unsigned int i;
+
+	pool->first_stack = *count;
+	for (i = 0; i < pool->count * pool->stacks; i++)
+		set_address(&ip[(*count)++], (unsigned long)fkt_pool_place(pool, i / pool->stacks));
+}
+
+/* The module's code lies in front of the pools and behind them. */
 static unsigned int fill(void)
 {
-	const unsigned long pool = (unsigned long)fkt_detour_pool;
+	const unsigned long begin = (unsigned long)fkt_counter_pool;
+	const unsigned long bytes = sizeof(fkt_counter_pool) + sizeof(fkt_marker_pool);
 	unsigned int n = 0, count = 0, i;
 
-	for (; n < own_count && address_of(&own_ip[n]) < pool; n++)
+	for (; n < own_count && address_of(&own_ip[n]) < begin; n++)
 		copy_own(&count, n);
-	first = count;
-	/* Unused detours have the entries of what is before: no one comes there. */
-	for (i = 0; i < FKT_DETOURS * FKT_DETOUR_STACKS; i++)
-		set_address(&ip[count++], pool + i / FKT_DETOUR_STACKS * FKT_DETOUR_BYTES);
-	while (n < own_count && address_of(&own_ip[n]) - pool < sizeof(fkt_detour_pool))
+	for (i = 0; i < FKT_POOLS; i++)
+		fill_pool(&count, &fkt_pools[i]);
+	while (n < own_count && address_of(&own_ip[n]) - begin < bytes)
 		n++;
 	for (; n < own_count; n++)
 		copy_own(&count, n);
@@ -93,10 +104,10 @@ int fkt_unwind_init(void *(*lookup)(const char *name))
 	struct mod_arch_specific *arch = &THIS_MODULE->arch;
 	unsigned int count;
 
-	kernel_begin = lookup("__start_orc_unwind_ip");
-	kernel_end = lookup("__stop_orc_unwind_ip");
-	kernel_entries = lookup("__start_orc_unwind");
-	if (!kernel_begin || !kernel_end || !kernel_entries)
+	kernel_table.begin = lookup("__start_orc_unwind_ip");
+	kernel_table.end = lookup("__stop_orc_unwind_ip");
+	kernel_table.entries = lookup("__start_orc_unwind");
+	if (!kernel_table.begin || !kernel_table.end || !kernel_table.entries)
 		return -ENOENT;
 	own_ip = arch->orc_unwind_ip;
 	own_entries = arch->orc_unwind;
@@ -129,17 +140,25 @@ void fkt_unwind_exit(void)
 }
 
 /*
- * Tells what holds in the detour with this number, which is in the place of the instruction at the address. Called
- * before a jump leads there, or by the next user of its number, when nobody can be there any more.
+ * Tells what holds in the detour with this number, which is in the place of the instruction at the address. module: the
+ * one with that instruction, which has code of its own in its table; NULL: the kernel. Called before a jump leads
+ * there, or by the next user of its number, when nobody can be there any more.
  */
-void fkt_unwind_set(unsigned int number, const struct fkt_detour *detour, unsigned long address)
+void fkt_unwind_set(const struct fkt_pool *pool, unsigned int number, const struct fkt_detour *detour,
+		    unsigned long address, const struct module *module)
 {
-	const unsigned long begin = (unsigned long)fkt_detour_pool[number];
-	unsigned int i, at = first + number * FKT_DETOUR_STACKS;
+	const unsigned long begin = (unsigned long)fkt_pool_place(pool, number);
+	const struct table table = !module ? kernel_table : (struct table){
+		.begin = module->arch.orc_unwind_ip,
+		.end = module->arch.orc_unwind_ip + module->arch.num_orcs,
+		.entries = module->arch.orc_unwind,
+	};
+	unsigned int i, at = pool->first_stack + number * pool->stacks;
 
-	for (i = 0; i < FKT_DETOUR_STACKS; i++) {
+	for (i = 0; i < pool->stacks; i++) {
 		const struct fkt_detour_stack *stack = &detour->stack[min_t(unsigned int, i, detour->stacks - 1)];
-		struct orc_entry entry = *entry_of(stack->is_behind ? address + detour->length : address);
+		const unsigned long place = stack->is_behind ? address + detour->length : address;
+		struct orc_entry entry = *entry_of(&table, place);
 
 		if (entry.sp_reg == ORC_REG_SP)
 			entry.sp_offset += stack->pushed;
@@ -159,7 +178,8 @@ void fkt_unwind_exit(void)
 {
 }
 
-void fkt_unwind_set(unsigned int number, const struct fkt_detour *detour, unsigned long address)
+void fkt_unwind_set(const struct fkt_pool *pool, unsigned int number, const struct fkt_detour *detour,
+		    unsigned long address, const struct module *module)
 {
 }
 

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arms and disarms sites (sites.h). Each is a jump in the place of one instruction, put there as the kernel puts
+ * those of its static branches. kprobe_mutex, cpus_read_lock() and text_mutex are taken in this order, which is that of
+ * kprobes. While they are held, neither kprobes nor ftrace nor the kernel change its text.
+ *
+ * Nobody else may own a byte of a site. The kernel's own patching never touches such instructions. Kprobes
+ * are refused there by an entry in their blacklist; one that had been checked against it before, and came to its lock
+ * after the site was armed, has saved the jump and will write it back: such a site stays.
+ */
+
+#include <linux/cpu.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include <asm/text-patching.h>
+
+#include "arch/kernel_names.h"
+#include "base/compat.h"
+#include "code_walk.h"
+#include "pool.h"
+#include "sites.h"
+#include "unwind.h"
+
+/* Sites that are armed with the locks held once. */
+#define TOGETHER 4096
+
+/* Addresses where the kernel refuses kprobes, for one or more sites. */
+struct fkt_hidden {
+	struct kprobe_blacklist_entry entry;
+	unsigned int sites;
+	struct list_head gone;
+};
+
+DEFINE_MUTEX(fkt_sites_lock);
+struct rb_root fkt_sites = RB_ROOT;
+u8 fkt_marks[FKT_MARKERS] __aligned(sizeof(u64));
+struct fkt_site *fkt_marking[FKT_MARKERS];
+
+static DECLARE_BITMAP(used_counters, FKT_COUNTERS);
+static DECLARE_BITMAP(used_markers, FKT_MARKERS);
+struct fkt_pool fkt_pools[FKT_POOLS] = {
+	[FKT_POOL_COUNTERS] = {
+		.code = fkt_counter_pool[0], .used = used_counters, .count = FKT_COUNTERS,
+		.bytes = FKT_COUNTER_BYTES, .stacks = FKT_COUNTER_STACKS,
+	},
+	[FKT_POOL_MARKERS] = {
+		.code = fkt_marker_pool[0], .used = used_markers, .count = FKT_MARKERS,
+		.bytes = FKT_MARKER_BYTES, .stacks = FKT_MARKER_STACKS,
+	},
+};
+
+static unsigned int armed; /* also read by sysfs, without the lock: hence WRITE_ONCE() */
+module_param(armed, uint, 0444);
+MODULE_PARM_DESC(armed, "number of splices that count or mark now");
+
+/* ---- functions and variables of the kernel that are not exported; static calls, because of IBT ---- */
+
+static unsigned long no_lookup(const char *name)
+{
+	return 0;
+}
+
+static void no_queue(void *addr, const void *opcode, size_t len, const void *emulate)
+{
+}
+
+static void no_finish(void)
+{
+}
+
+static void *no_poke(void *addr, const void *opcode, size_t len)
+{
+	return NULL;
+}
+
+static struct kprobe *no_kprobe(void *addr)
+{
+	return NULL;
+}
+
+static struct module *no_module(unsigned long addr)
+{
+	return NULL;
+}
+
+FKT_STANDS_FOR(no_lookup, kallsyms_lookup_name);
+FKT_STANDS_FOR(no_queue, FKT_TEXT_POKE_QUEUE);
+FKT_STANDS_FOR(no_finish, FKT_TEXT_POKE_FINISH);
+FKT_STANDS_FOR(no_poke, text_poke);
+FKT_STANDS_FOR(no_kprobe, get_kprobe);
+FKT_STANDS_FOR(no_module, __module_address);
+
+DEFINE_STATIC_CALL(fkt_splices_lookup_name, no_lookup);
+DEFINE_STATIC_CALL(fkt_splices_queue, no_queue);
+DEFINE_STATIC_CALL(fkt_splices_finish, no_finish);
+DEFINE_STATIC_CALL(fkt_splices_poke, no_poke);
+DEFINE_STATIC_CALL(fkt_splices_kprobe_at, no_kprobe);
+DEFINE_STATIC_CALL(fkt_splices_module_of, no_module);
+
+static struct mutex *kernel_text_mutex, *kernel_kprobe_mutex;
+static struct list_head *kernel_kprobe_blacklist;
+static unsigned long text_begin, text_end;
+
+/* Returns the address of a function or variable of the kernel; NULL: it has none of this name. */
+static void *find(const char *name)
+{
+	return (void *)static_call(fkt_splices_lookup_name)(name);
+}
+
+static int __init find_kernel_functions(void)
+{
+	void *lookup = fkt_find_lookup_name(), *queue, *finish, *poke, *kprobe_at, *module_of;
+
+	if (IS_ERR(lookup))
+		return PTR_ERR(lookup);
+	static_call_update(fkt_splices_lookup_name, lookup);
+	queue = find(__stringify(FKT_TEXT_POKE_QUEUE));
+	finish = find(__stringify(FKT_TEXT_POKE_FINISH));
+	poke = find("text_poke");
+	kprobe_at = find("get_kprobe");
+	module_of = find("__module_address");
+	kernel_text_mutex = find("text_mutex");
+	kernel_kprobe_mutex = find("kprobe_mutex");
+	kernel_kprobe_blacklist = find("kprobe_blacklist");
+	text_begin = (unsigned long)find("_stext");
+	text_end = (unsigned long)find("_etext");
+	if (!queue || !finish || !poke || !kprobe_at || !module_of || !kernel_text_mutex || !kernel_kprobe_mutex ||
+	    !kernel_kprobe_blacklist || !text_begin || !text_end)
+		return -ENOENT;
+	static_call_update(fkt_splices_queue, queue);
+	static_call_update(fkt_splices_finish, finish);
+	static_call_update(fkt_splices_poke, poke);
+	static_call_update(fkt_splices_kprobe_at, kprobe_at);
+	static_call_update(fkt_splices_module_of, module_of);
+	return 0;
+}
+
+int __init fkt_sites_init(void)
+{
+	return find_kernel_functions() ?: fkt_code_walk_init(find) ?: fkt_unwind_init(find);
+}
+
+void fkt_sites_exit(void)
+{
+	fkt_unwind_exit();
+}
+
+static void lock_text(void)
+{
+	mutex_lock(kernel_kprobe_mutex);
+	cpus_read_lock();
+	mutex_lock(kernel_text_mutex);
+}
+
+static void unlock_text(void)
+{
+	mutex_unlock(kernel_text_mutex);
+	cpus_read_unlock();
+	mutex_unlock(kernel_kprobe_mutex);
+}
+
+/* ---- the tree; callers must hold fkt_sites_lock ---- */
+
+static int compare_address(const void *address, const struct rb_node *node)
+{
+	const unsigned long a = *(const unsigned long *)address;
+	const unsigned long b = rb_entry(node, struct fkt_site, node)->address;
+
+	return a < b ? -1 : a > b;
+}
+
+static bool is_before(struct rb_node *node, const struct rb_node *other)
+{
+	return compare_address(&rb_entry(node, struct fkt_site, node)->address, other) < 0;
+}
+
+/* Returns the site at this address; NULL: there is none. */
+struct fkt_site *fkt_site_find(unsigned long address)
+{
+	struct rb_node *node = rb_find(&address, &fkt_sites, compare_address);
+
+	return node ? rb_entry(node, struct fkt_site, node) : NULL;
+}
+
+/* Returns a site at an address that has none, to be completed and armed; NULL: there is no memory. */
+struct fkt_site *fkt_site_make(unsigned long address)
+{
+	struct fkt_site *site = kzalloc(sizeof(*site), GFP_KERNEL_ACCOUNT);
+
+	if (!site)
+		return NULL;
+	site->address = address;
+	rb_add(&site->node, &fkt_sites, is_before);
+	return site;
+}
+
+/* Frees a site that is not armed. */
+void fkt_site_drop(struct fkt_site *site)
+{
+	rb_erase(&site->node, &fkt_sites);
+	kfree(site);
+}
+
+/* ---- the pools; as above ---- */
+
+static struct fkt_pool *pool_of(const struct fkt_site *site)
+{
+	return &fkt_pools[site->count ? FKT_POOL_COUNTERS : FKT_POOL_MARKERS];
+}
+
+static unsigned long place_of(const struct fkt_site *site)
+{
+	return (unsigned long)fkt_pool_place(pool_of(site), site->number);
+}
+
+/* Sets the site's number. Returns whether there is a detour for it. */
+static bool take_number(struct fkt_site *site)
+{
+	struct fkt_pool *pool = pool_of(site);
+
+	site->number = find_next_zero_bit(pool->used, pool->count, pool->first_free);
+	pool->first_free = site->number;
+	if (site->number == pool->count)
+		return false;
+	__set_bit(site->number, pool->used);
+	return true;
+}
+
+static void give_number(const struct fkt_site *site)
+{
+	struct fkt_pool *pool = pool_of(site);
+
+	__clear_bit(site->number, pool->used);
+	pool->first_free = min(pool->first_free, site->number);
+}
+
+/* ---- arming; callers must hold fkt_sites_lock, and what lock_text() takes ---- */
+
+struct arming {
+	struct fkt_code_walk walk;
+	struct fkt_hidden *hidden; /* the last one */
+};
+
+/*
+ * Hides what is armed from kprobes: of sites that count, the instruction, since kprobes count others of the function;
+ * of sites that mark, the whole function, and with it those directly behind, to keep the kernel's list short.
+ */
+static bool hide(struct arming *arming, struct fkt_site *site)
+{
+	unsigned long begin = site->address, end = begin + site->length;
+	struct fkt_hidden *hidden = arming->hidden;
+
+	if (!site->count) {
+		begin = arming->walk.begin;
+		end = arming->walk.end;
+	}
+	if (!site->count && hidden && begin >= hidden->entry.start_addr && begin <= hidden->entry.end_addr) {
+		/* Read by kprobes with preemption disabled alone. */
+		WRITE_ONCE(hidden->entry.end_addr, end);
+	} else {
+		/* Not to wait for memory under locks of the kernel. */
+		hidden = kzalloc(sizeof(*hidden), GFP_NOWAIT | __GFP_NOWARN);
+		if (!hidden)
+			return false;
+		hidden->entry.start_addr = begin;
+		hidden->entry.end_addr = end;
+		list_add_tail_rcu(&hidden->entry.list, kernel_kprobe_blacklist);
+		arming->hidden = hidden;
+	}
+	hidden->sites++;
+	site->hidden = hidden;
+	return true;
+}
+
+/* Makes the bytes behind the jump instructions that do nothing: kprobes decode the function from its begin on. */
+static void poke_tail(const struct fkt_site *site, const u8 *bytes)
+{
+	if (site->length > FKT_JUMP_BYTES)
+		static_call(fkt_splices_poke)((void *)site->address + FKT_JUMP_BYTES, bytes,
+					      site->length - FKT_JUMP_BYTES);
+}
+
+/*
+ * Sets the module with this code; NULL: the kernel. Returns whether it stays until a notifier says that it goes. The
+ * caller's fkt_sites_lock keeps that notifier from returning.
+ */
+static bool stays(unsigned long address, const struct module **module)
+{
+	bool stays;
+
+	*module = NULL;
+	if (address >= text_begin && address < text_end)
+		return true;
+	preempt_disable();
+	*module = static_call(fkt_splices_module_of)(address);
+	stays = *module && *module != THIS_MODULE && READ_ONCE((*module)->state) == MODULE_STATE_LIVE &&
+		!within_module_init(address, *module);
+	preempt_enable();
+	return stays;
+}
+
+static int make_detour(struct fkt_detour *detour, const struct fkt_code *code, const struct fkt_site *site)
+{
+	const u8 *original = (const u8 *)site->address;
+
+	if (!site->count)
+		return fkt_detour_make_marker(detour, code, original, site->address, place_of(site),
+					      &fkt_marks[site->number]);
+	return fkt_detour_make(detour, code, original, site->address, place_of(site), (__force u64)site->count,
+			       site->mask, site->layer);
+}
+
+/* Arms the site if that can be done; the jump is only queued. */
+static void arm_one(struct arming *arming, struct fkt_site *site)
+{
+	const struct fkt_pool *pool = pool_of(site);
+	const struct module *module;
+	struct fkt_detour detour;
+	struct fkt_code code;
+	u8 jump[FKT_JUMP_BYTES];
+
+	if (!stays(site->address, &module) || !fkt_code_may_be_replaced(&arming->walk, site->address, &code) ||
+	    !take_number(site))
+		return;
+	site->length = code.length;
+	if (make_detour(&detour, &code, site) || !hide(arming, site)) {
+		give_number(site);
+		return;
+	}
+	site->skips = detour.skips;
+	memcpy(site->original, detour.original, sizeof(site->original));
+	site->is_armed = true;
+	WRITE_ONCE(armed, armed + 1);
+	if (!site->count)
+		fkt_marking[site->number] = site;
+	static_call(fkt_splices_poke)((void *)place_of(site), detour.code, pool->bytes);
+	fkt_unwind_set(pool, site->number, &detour, site->address, module);
+	fkt_detour_jump(jump, site->address, place_of(site));
+	static_call(fkt_splices_queue)((void *)site->address, jump, sizeof(jump), NULL);
+}
+
+/* Arms some. Returns how many elements of the array are done: whole functions. */
+static unsigned int arm_some(struct fkt_site **sites, unsigned int count)
+{
+	static const u8 nops[FKT_LONGEST_INSTRUCTION] = { [0 ... FKT_LONGEST_INSTRUCTION - 1] = 0x90 };
+	struct arming arming = {};
+	unsigned int i, done;
+
+	for (done = 0; done < count; done++) {
+		if (!sites[done])
+			continue;
+		if (done >= TOGETHER && sites[done]->address >= arming.walk.end)
+			break;
+		arm_one(&arming, sites[done]);
+	}
+	static_call(fkt_splices_finish)();
+	for (i = 0; i < done; i++)
+		if (sites[i] && sites[i]->is_armed)
+			poke_tail(sites[i], nops);
+	return done;
+}
+
+/*
+ * Arms the sites, whose addresses ascend, and of which some may be NULL. Sets is_armed of each: an instruction that
+ * cannot be replaced stays as it is. Caller must hold fkt_sites_lock.
+ */
+void fkt_sites_arm(struct fkt_site **sites, unsigned int count)
+{
+	unsigned int done = 0;
+
+	while (done < count) {
+		lock_text();
+		done += arm_some(sites + done, count - done);
+		unlock_text();
+		cond_resched();
+	}
+}
+
+/* ---- disarming; callers must hold fkt_sites_lock, and what lock_text() takes ---- */
+
+static bool has_kprobe(const struct fkt_site *site)
+{
+	unsigned int i;
+
+	for (i = 0; i < site->length; i++)
+		if (static_call(fkt_splices_kprobe_at)((void *)site->address + i))
+			return true;
+	return false;
+}
+
+/* Has the site do nothing any more, and belong to nobody. */
+static void mute(struct fkt_site *site)
+{
+	static const u8 always = FKT_SKIP_ALWAYS;
+
+	if (site->is_stuck)
+		return;
+	if (site->count)
+		static_call(fkt_splices_poke)((void *)place_of(site) + site->skips, &always, sizeof(always));
+	else
+		fkt_marking[site->number] = NULL;
+	site->owner = NULL;
+	WRITE_ONCE(armed, armed - 1);
+	__module_get(THIS_MODULE);
+	site->is_stuck = true;
+}
+
+/* Puts the instruction back; its first bytes are only queued. */
+static void disarm_one(struct fkt_site *site)
+{
+	u8 jump[FKT_JUMP_BYTES];
+
+	if (site->is_stuck)
+		module_put(THIS_MODULE);
+	else
+		WRITE_ONCE(armed, armed - 1);
+	if (!site->count)
+		fkt_marking[site->number] = NULL;
+	poke_tail(site, site->original + FKT_JUMP_BYTES);
+	fkt_detour_jump(jump, site->address, place_of(site));
+	static_call(fkt_splices_queue)((void *)site->address, site->original, sizeof(jump), jump);
+}
+
+/* Moves to the list what is not hidden from kprobes any more. */
+static void unhide(struct fkt_site *site, struct list_head *gone)
+{
+	if (--site->hidden->sites)
+		return;
+	list_del_rcu(&site->hidden->entry.list);
+	list_add(&site->hidden->gone, gone);
+}
+
+/* Waits until no task is in a detour that no jump leads to any more, and no reader of the blacklist has its entry. */
+static void wait_for_all(void)
+{
+	/* Tasks that are in a detour leave it before they sleep. */
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+	/* The blacklist is read with preemption disabled. */
+	synchronize_rcu();
+}
+
+static void free_all(struct list_head *gone, struct list_head *unhidden)
+{
+	struct fkt_hidden *hidden, *next_hidden;
+	struct fkt_site *site, *next;
+
+	list_for_each_entry_safe(site, next, gone, gone) {
+		if (!site->count)
+			WRITE_ONCE(fkt_marks[site->number], 0);
+		give_number(site);
+		fkt_site_drop(site);
+	}
+	list_for_each_entry_safe(hidden, next_hidden, unhidden, gone)
+		kfree(hidden);
+}
+
+/*
+ * Disarms the sites of the list, linked by their `gone`, and frees them. When this returns, none of them does
+ * anything any more. One that a kprobe was set on at the moment when it was armed is not freed, but stays until that
+ * has gone and this is called for it again; so long this module is in use. ignores_kprobes: there are none that will
+ * write their instruction back, since the module with the sites is being unloaded. Caller must hold fkt_sites_lock.
+ */
+void fkt_sites_disarm(struct list_head *gone, bool ignores_kprobes)
+{
+	struct fkt_site *site, *next;
+	LIST_HEAD(unhidden);
+	bool is_changed = false;
+
+	if (list_empty(gone))
+		return;
+	lock_text();
+	list_for_each_entry_safe(site, next, gone, gone) {
+		if (!ignores_kprobes && has_kprobe(site)) {
+			is_changed |= !site->is_stuck;
+			mute(site);
+			list_del(&site->gone);
+			continue;
+		}
+		is_changed = true;
+		disarm_one(site);
+	}
+	static_call(fkt_splices_finish)();
+	list_for_each_entry(site, gone, gone)
+		unhide(site, &unhidden);
+	unlock_text();
+	if (is_changed)
+		wait_for_all();
+	free_all(gone, &unhidden);
+}
