@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_blocks/blocks.h"
 
-#include <fnmatch.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -12,9 +11,9 @@
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "lib/base/os_error.h"
-#include "lib/base/suggest.h"
 #include "lib/blocks/block_counts.h"
 #include "lib/blocks/block_report.h"
+#include "lib/blocks/function_choice.h"
 #include "lib/query/lexer.h"
 #include "lib/read/recording.h"
 
@@ -54,7 +53,10 @@ class BlocksTool {
   }
 
   Status run() {
-    auto functions = FKT_TRY(chosen());
+    std::optional<std::string> module;
+    if (options_.has("module")) module = options_.text("module");
+    const auto functions =
+        FKT_TRY(FunctionChoice(image_, module).named(options_.arguments()));
     if (output_ == Output::svg && functions.size() > 1) {
       return usage("--svg draws one function, and " + std::to_string(functions.size()) +
                    " were named");
@@ -77,49 +79,6 @@ class BlocksTool {
   }
 
  private:
-  static bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != name.npos; }
-
-  bool is_wanted(const CodeFunction& function) const {
-    return !options_.has("module") || function.module == options_.text("module");
-  }
-  // A pattern means functions that are there, and the parts put aside with those they belong to.
-  bool fits(const CodeFunction& function, const std::string& pattern) const {
-    const std::string name(function.name);
-    return is_wanted(function) && name.find(".cold") == name.npos &&
-           !CodeImage::is_missing(function) && ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  }
-
-  // Returns the functions named on the command line, each once, in the order of their addresses.
-  Result<std::vector<const CodeFunction*>> chosen() const {
-    std::vector<const CodeFunction*> found;
-    for (const std::string& name : options_.arguments()) {
-      const std::size_t before = found.size();
-      if (is_pattern(name)) {
-        for (const CodeFunction& function : image_.functions()) {
-          if (fits(function, name)) found.push_back(&function);
-        }
-      } else {
-        for (const CodeFunction* function : image_.named(name)) {
-          if (function != nullptr && is_wanted(*function)) found.push_back(function);
-        }
-      }
-      if (found.size() == before) return not_found(name);
-    }
-    std::ranges::sort(found);
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
-  }
-
-  Error not_found(const std::string& name) const {
-    NearestName nearest(name);
-    for (const CodeFunction& function : image_.functions()) {
-      if (is_wanted(function)) nearest.offer(function.name);
-    }
-    const std::string where =
-        options_.has("module") ? " in the module " + in_quotes(options_.text("module")) : "";
-    return usage("there is no function " + in_quotes(name) + where + nearest.question());
-  }
-
   Status show(const CodeFunction& function, bool is_only) {
     const auto graph = FlowGraph::of(image_, function);
     if (!graph) {
