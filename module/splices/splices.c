@@ -159,3 +159,4 @@ module_init(splices_init);
 module_exit(splices_exit);
 MODULE_DESCRIPTION("Fast Kernel Tracing: instructions counted or marked by jumps in their places");
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");

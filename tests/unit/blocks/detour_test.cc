@@ -216,7 +216,7 @@ class RandomInstruction {
 
 }  // namespace
 
-TEST_CASE("an instruction does in its detour what it does in its place, and is counted") {
+TEST_CASE("an instruction does in its detour what it does in its place, and is counted or marked") {
   Machine machine;
   std::mt19937 random(1);
   RandomInstruction one(random);
@@ -250,6 +250,19 @@ TEST_CASE("an instruction does in its detour what it does in its place, and is c
       CHECK(found.jumped == expected.jumped);
       CHECK(machine.at(kCount) == is_counted);
       REQUIRE(found == expected);
+    }
+    // The same jump leads to a detour that marks.
+    REQUIRE(fkt_detour_make_marker(&detour, &one.code,
+                                   reinterpret_cast<const u8*>(one.bytes.data()), kCode, kPlace,
+                                   reinterpret_cast<const u8*>(&machine.at(kCount))) == 0);
+    CHECK(detour.code_bytes <= FKT_MARKER_BYTES);
+    machine.write(kPlace, {reinterpret_cast<const char*>(detour.code), detour.code_bytes});
+    machine.at(kCount) = 0;
+    const Outcome marked = machine.run(one.state, memory);
+    if (!(marked == expected) || machine.at(kCount) != 1) {
+      INFO(instruction_text(as_bytes(one.bytes), kCode));
+      CHECK(machine.at(kCount) == 1);
+      REQUIRE(marked == expected);
     }
     freed_registers += fkt_code_freed_register(&one.code) != FKT_CODE_NO_REGISTER;
     freed_flags += fkt_code_frees_flags(&one.code) != 0;
