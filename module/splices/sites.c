@@ -14,8 +14,10 @@
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
+#include <linux/workqueue.h>
 #include <asm/text-patching.h>
 
 #include "arch/kernel_names.h"
@@ -26,7 +28,7 @@
 #include "unwind.h"
 
 /* Sites that are armed with the locks held once. */
-#define TOGETHER 4096
+#define TOGETHER 512
 
 /* Addresses where the kernel refuses kprobes, for one or more sites. */
 struct fkt_hidden {
@@ -146,6 +148,7 @@ int __init fkt_sites_init(void)
 
 void fkt_sites_exit(void)
 {
+	fkt_sites_wait();
 	fkt_unwind_exit();
 }
 
@@ -366,13 +369,13 @@ static unsigned int arm_some(struct fkt_site **sites, unsigned int count)
 
 /*
  * Arms the sites, whose addresses ascend, and of which some may be NULL. Sets is_armed of each: an instruction that
- * cannot be replaced stays as it is. Caller must hold fkt_sites_lock.
+ * cannot be replaced stays as it is, and so does the rest if the task is killed. Caller must hold fkt_sites_lock.
  */
 void fkt_sites_arm(struct fkt_site **sites, unsigned int count)
 {
 	unsigned int done = 0;
 
-	while (done < count) {
+	while (done < count && !fatal_signal_pending(current)) {
 		lock_text();
 		done += arm_some(sites + done, count - done);
 		unlock_text();
@@ -425,13 +428,16 @@ static void disarm_one(struct fkt_site *site)
 	static_call(fkt_splices_queue)((void *)site->address, site->original, sizeof(jump), jump);
 }
 
-/* Moves to the list what is not hidden from kprobes any more. */
-static void unhide(struct fkt_site *site, struct list_head *gone)
+/* What was disarmed, until nobody can be in its detours any more; protected by fkt_sites_lock. */
+static LIST_HEAD(dying_sites);
+static LIST_HEAD(dying_hidden);
+
+static void unhide(const struct fkt_site *site)
 {
 	if (--site->hidden->sites)
 		return;
 	list_del_rcu(&site->hidden->entry.list);
-	list_add(&site->hidden->gone, gone);
+	list_add(&site->hidden->gone, &dying_hidden);
 }
 
 /* Waits until no task is in a detour that no jump leads to any more, and no reader of the blacklist has its entry. */
@@ -444,51 +450,73 @@ static void wait_for_all(void)
 	synchronize_rcu();
 }
 
-static void free_all(struct list_head *gone, struct list_head *unhidden)
+/* Caller must hold fkt_sites_lock. */
+static void free_all(struct list_head *sites, struct list_head *all_hidden)
 {
 	struct fkt_hidden *hidden, *next_hidden;
 	struct fkt_site *site, *next;
 
-	list_for_each_entry_safe(site, next, gone, gone) {
+	list_for_each_entry_safe(site, next, sites, gone) {
 		if (!site->count)
 			WRITE_ONCE(fkt_marks[site->number], 0);
 		give_number(site);
-		fkt_site_drop(site);
+		kfree(site);
 	}
-	list_for_each_entry_safe(hidden, next_hidden, unhidden, gone)
+	list_for_each_entry_safe(hidden, next_hidden, all_hidden, gone)
 		kfree(hidden);
 }
 
+/* Frees what is dying. The wait can take seconds, and nobody has to wait for the lock so long. */
+static void reap(struct work_struct *work)
+{
+	LIST_HEAD(sites);
+	LIST_HEAD(hidden);
+
+	mutex_lock(&fkt_sites_lock);
+	list_splice_init(&dying_sites, &sites);
+	list_splice_init(&dying_hidden, &hidden);
+	mutex_unlock(&fkt_sites_lock);
+	wait_for_all();
+	mutex_lock(&fkt_sites_lock);
+	free_all(&sites, &hidden);
+	mutex_unlock(&fkt_sites_lock);
+}
+
+static DECLARE_WORK(reap_work, reap);
+
+/* Waits until what was disarmed before is not executed any more. Caller must not hold fkt_sites_lock. */
+void fkt_sites_wait(void)
+{
+	flush_work(&reap_work);
+}
+
 /*
- * Disarms the sites of the list, linked by their `gone`, and frees them. When this returns, none of them does
- * anything any more. One that a kprobe was set on at the moment when it was armed is not freed, but stays until that
- * has gone and this is called for it again; so long this module is in use. ignores_kprobes: there are none that will
+ * Disarms the sites of the list, linked by their `gone`. No CPU enters them any more when this returns, and none is in
+ * them after fkt_sites_wait(). One that a kprobe was set on at the moment when it was armed stays until that has gone
+ * and this is called for it again; so long this module is in use. ignores_kprobes: there are none that will
  * write their instruction back, since the module with the sites is being unloaded. Caller must hold fkt_sites_lock.
  */
 void fkt_sites_disarm(struct list_head *gone, bool ignores_kprobes)
 {
 	struct fkt_site *site, *next;
-	LIST_HEAD(unhidden);
-	bool is_changed = false;
 
 	if (list_empty(gone))
 		return;
 	lock_text();
 	list_for_each_entry_safe(site, next, gone, gone) {
 		if (!ignores_kprobes && has_kprobe(site)) {
-			is_changed |= !site->is_stuck;
 			mute(site);
 			list_del(&site->gone);
 			continue;
 		}
-		is_changed = true;
 		disarm_one(site);
 	}
 	static_call(fkt_splices_finish)();
-	list_for_each_entry(site, gone, gone)
-		unhide(site, &unhidden);
+	list_for_each_entry(site, gone, gone) {
+		unhide(site);
+		rb_erase(&site->node, &fkt_sites);
+	}
 	unlock_text();
-	if (is_changed)
-		wait_for_all();
-	free_all(gone, &unhidden);
+	list_splice_tail(gone, &dying_sites);
+	schedule_work(&reap_work);
 }

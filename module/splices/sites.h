@@ -51,5 +51,6 @@ struct fkt_site *fkt_site_make(unsigned long address);
 void fkt_site_drop(struct fkt_site *site);
 void fkt_sites_arm(struct fkt_site **sites, unsigned int count);
 void fkt_sites_disarm(struct list_head *gone, bool ignores_kprobes);
+void fkt_sites_wait(void);
 
 #endif /* FKT_SITES_H */

@@ -97,6 +97,8 @@ void fkt_splices_disarm(const unsigned long *keep, unsigned int count)
 	}
 	fkt_sites_disarm(&gone, false);
 	mutex_unlock(&fkt_sites_lock);
+	/* The caller frees the counts. */
+	fkt_sites_wait();
 }
 EXPORT_SYMBOL_GPL(fkt_splices_disarm);
 
