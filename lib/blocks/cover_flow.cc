@@ -24,7 +24,7 @@ class CoverFlow {
 
   void solve() {
     for (bool changed = true; changed;) {
-      changed = !has_unknown_ && miss_unreached();
+      changed = !has_unknown_ && look_from_entry();
       for (std::uint32_t i = 0; i < blocks_.size(); i++) changed |= look_at(i);
     }
   }
@@ -38,22 +38,38 @@ class CoverFlow {
     return true;
   }
 
-  // What no way leads to from the entry, but by blocks that were missed, was missed.
-  bool miss_unreached() {
+  // Returns which blocks ways lead to from the entry, not by blocks that were missed, nor by this one.
+  std::vector<bool> reached(std::uint32_t without = UINT32_MAX) const {
     std::vector<bool> is_reached(blocks_.size());
     Numbers open{0};
     while (!open.empty()) {
       const std::uint32_t block = open.back();
       open.pop_back();
-      if (is_reached[block] || is_missed(blocks_[block])) continue;
+      if (is_reached[block] || is_missed(blocks_[block]) || block == without) continue;
       is_reached[block] = true;
       open.insert(open.end(), to_[block].begin(), to_[block].end());
     }
+    return is_reached;
+  }
+  // What is not reached was missed; that without which a block that was hit is not reached was hit.
+  bool look_from_entry() {
     bool changed = false;
+    const auto is_reached = reached();
+    Numbers hits;
     for (std::uint32_t i = 0; i < blocks_.size(); i++) {
       if (!is_reached[i] && !from_[i].empty()) changed |= set(i, Covered::derived_missed);
+      if (is_reached[i] && is_hit(blocks_[i])) hits.push_back(i);
+    }
+    for (std::uint32_t i = 0; i < blocks_.size() && !hits.empty(); i++) {
+      if (blocks_[i] == Covered::unknown && is_needed(i, hits)) {
+        changed |= set(i, Covered::derived_hit);
+      }
     }
     return changed;
+  }
+  bool is_needed(std::uint32_t block, const Numbers& hits) const {
+    const auto is_reached = reached(block);
+    return std::ranges::any_of(hits, [&](std::uint32_t hit) { return !is_reached[hit]; });
   }
 
   // Returns the only one of the blocks that was not missed; nothing: there are several, or none.

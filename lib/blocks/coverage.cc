@@ -167,9 +167,9 @@ Result<Coverage> Coverage::parse(std::string_view text, const std::string& name)
   Coverage coverage;
   coverage.kernel = read.text(document, "kernel");
   coverage.commands = read.texts(document, "commands");
-  for (const std::string& file : read.texts(document, "files")) {
-    read.check(coverage.file(file) + 1 == coverage.files.size());
-  }
+  const auto files = read.texts(document, "files");
+  for (const std::string& file : files) coverage.file(file);
+  read.check(coverage.files.size() == files.size());
   for (const json& object : read.list(document, "functions")) {
     CoveredFunction function{read.text(object, "module"), read.text(object, "section"),
                              read.number(object, "offset"), read.text(object, "name")};

@@ -85,7 +85,8 @@ TEST_CASE("what was not entered was not executed, loops, too") {
   CHECK(derived(kCondition, "m??") == "mMM");
   CHECK(derived(kLoop, "m????") == "mMMMM");
   CHECK(derived(kLoop, "???m?") == "???m?");
-  CHECK(derived(kLoop, "????m") == "MMMMm");
+  // A loop may not have ended.
+  CHECK(derived(kLoop, "????m") == "??MMm");
 }
 
 TEST_CASE("a run's file says what was written into it") {
