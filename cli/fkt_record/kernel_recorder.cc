@@ -15,6 +15,7 @@
 #include "cli/fkt_record/output/tail_reserve.h"
 #include "cli/fkt_record/sections/symbol_reader.h"
 #include "cli/fkt_record/start/start_checks.h"
+#include "lib/base/parse.h"
 #include "lib/base/random.h"
 #include "lib/base/read_file.h"
 
@@ -276,6 +277,7 @@ Status KernelRecorder::start() {
   const Status started = device_.start(arguments.get());
   if (!started) return name_place(started.error());
   running_ = true;
+  if (request_.verbose) tell_splices();
   FKT_TRY(write_start_clocks());
   if (user_events_) {
     const Result<fkt_status> status = device_.status();
@@ -288,6 +290,19 @@ Status KernelRecorder::start() {
     FKT_TRY(start_drain());
   }
   return start_syncer();
+}
+
+// Says by which engine instructions are counted or recorded.
+void KernelRecorder::tell_splices() const {
+  const InstrumentSetup* const setup = instruments_.setup();
+  const std::size_t all = setup ? setup->instructions().names().size() : 0;
+  if (all == 0) return;
+  // Without the module there is no such file.
+  const auto text = read_file("/sys/module/fkt_splices/parameters/armed");
+  std::size_t spliced = 0;
+  if (text && !parse_number(std::string_view(*text).substr(0, text->find('\n')), spliced)) return;
+  cli::warn("instructions: " + cli::with_commas(spliced) + " spliced, " +
+            cli::with_commas(all - std::min(spliced, all)) + " by kprobes");
 }
 
 std::string KernelRecorder::how(const DrainPlan& plan) const {

@@ -100,6 +100,7 @@ class KernelRecorder : public Recorder {
   Result<LentFilesPlan> lent_files_plan() const;
   Error name_place(Error error) const;
   Result<StartArguments> start_arguments(const DrainPlan& plan) const;
+  void tell_splices() const;
   std::string how(const DrainPlan& plan) const;
   // Called after the start: the file's time zero is the recording's start clock.
   Status write_start_clocks();

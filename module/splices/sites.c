@@ -55,9 +55,12 @@ struct fkt_pool fkt_pools[FKT_POOLS] = {
 	},
 };
 
-static unsigned int armed; /* also read by sysfs, without the lock: hence WRITE_ONCE() */
+/* Also read by sysfs, without the lock: hence WRITE_ONCE(). */
+static unsigned int armed, watched;
 module_param(armed, uint, 0444);
-MODULE_PARM_DESC(armed, "number of splices that count or mark now");
+MODULE_PARM_DESC(armed, "number of splices that count now");
+module_param(watched, uint, 0444);
+MODULE_PARM_DESC(watched, "number of splices that mark what was executed");
 
 /* ---- functions and variables of the kernel that are not exported; static calls, because of IBT ---- */
 
@@ -220,6 +223,14 @@ static unsigned long place_of(const struct fkt_site *site)
 	return (unsigned long)fkt_pool_place(pool_of(site), site->number);
 }
 
+/* Adds to the number of those that are armed. */
+static void add_armed(const struct fkt_site *site, int difference)
+{
+	unsigned int *number = site->count ? &armed : &watched;
+
+	WRITE_ONCE(*number, *number + difference);
+}
+
 /* Sets the site's number. Returns whether there is a detour for it. */
 static bool take_number(struct fkt_site *site)
 {
@@ -337,7 +348,7 @@ static void arm_one(struct arming *arming, struct fkt_site *site)
 	site->skips = detour.skips;
 	memcpy(site->original, detour.original, sizeof(site->original));
 	site->is_armed = true;
-	WRITE_ONCE(armed, armed + 1);
+	add_armed(site, 1);
 	if (!site->count)
 		fkt_marking[site->number] = site;
 	static_call(fkt_splices_poke)((void *)place_of(site), detour.code, pool->bytes);
@@ -407,7 +418,7 @@ static void mute(struct fkt_site *site)
 	else
 		fkt_marking[site->number] = NULL;
 	site->owner = NULL;
-	WRITE_ONCE(armed, armed - 1);
+	add_armed(site, -1);
 	__module_get(THIS_MODULE);
 	site->is_stuck = true;
 }
@@ -420,7 +431,7 @@ static void disarm_one(struct fkt_site *site)
 	if (site->is_stuck)
 		module_put(THIS_MODULE);
 	else
-		WRITE_ONCE(armed, armed - 1);
+		add_armed(site, -1);
 	if (!site->count)
 		fkt_marking[site->number] = NULL;
 	poke_tail(site, site->original + FKT_JUMP_BYTES);
