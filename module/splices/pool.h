@@ -17,7 +17,7 @@ struct fkt_pool {
 	unsigned int first_stack; /* in the table of unwind.c */
 };
 
-/* In the order of their addresses, one directly behind the other (pool.S). */
+/* In the order of their addresses, one directly behind the other (detour_pool.S). */
 #define FKT_POOL_COUNTERS 0
 #define FKT_POOL_MARKERS 1
 #define FKT_POOLS 2
@@ -30,5 +30,8 @@ static inline u8 *fkt_pool_place(const struct fkt_pool *pool, unsigned int numbe
 {
 	return pool->code + number * pool->bytes;
 }
+
+bool fkt_pool_take(struct fkt_pool *pool, unsigned int *number);
+void fkt_pool_give(struct fkt_pool *pool, unsigned int number);
 
 #endif /* FKT_POOL_H */

@@ -42,19 +42,6 @@ struct rb_root fkt_sites = RB_ROOT;
 u8 fkt_marks[FKT_MARKERS] __aligned(sizeof(u64));
 struct fkt_site *fkt_marking[FKT_MARKERS];
 
-static DECLARE_BITMAP(used_counters, FKT_COUNTERS);
-static DECLARE_BITMAP(used_markers, FKT_MARKERS);
-struct fkt_pool fkt_pools[FKT_POOLS] = {
-	[FKT_POOL_COUNTERS] = {
-		.code = fkt_counter_pool[0], .used = used_counters, .count = FKT_COUNTERS,
-		.bytes = FKT_COUNTER_BYTES, .stacks = FKT_COUNTER_STACKS,
-	},
-	[FKT_POOL_MARKERS] = {
-		.code = fkt_marker_pool[0], .used = used_markers, .count = FKT_MARKERS,
-		.bytes = FKT_MARKER_BYTES, .stacks = FKT_MARKER_STACKS,
-	},
-};
-
 /* Also read by sysfs, without the lock: hence WRITE_ONCE(). */
 static unsigned int armed, watched;
 module_param(armed, uint, 0444);
@@ -231,27 +218,6 @@ static void add_armed(const struct fkt_site *site, int difference)
 	WRITE_ONCE(*number, *number + difference);
 }
 
-/* Sets the site's number. Returns whether there is a detour for it. */
-static bool take_number(struct fkt_site *site)
-{
-	struct fkt_pool *pool = pool_of(site);
-
-	site->number = find_next_zero_bit(pool->used, pool->count, pool->first_free);
-	pool->first_free = site->number;
-	if (site->number == pool->count)
-		return false;
-	__set_bit(site->number, pool->used);
-	return true;
-}
-
-static void give_number(const struct fkt_site *site)
-{
-	struct fkt_pool *pool = pool_of(site);
-
-	__clear_bit(site->number, pool->used);
-	pool->first_free = min(pool->first_free, site->number);
-}
-
 /* ---- arming; callers must hold fkt_sites_lock, and what lock_text() takes ---- */
 
 struct arming {
@@ -338,11 +304,11 @@ static void arm_one(struct arming *arming, struct fkt_site *site)
 	u8 jump[FKT_JUMP_BYTES];
 
 	if (!stays(site->address, &module) || !fkt_code_may_be_replaced(&arming->walk, site->address, &code) ||
-	    !take_number(site))
+	    !fkt_pool_take(pool_of(site), &site->number))
 		return;
 	site->length = code.length;
 	if (make_detour(&detour, &code, site) || !hide(arming, site)) {
-		give_number(site);
+		fkt_pool_give(pool_of(site), site->number);
 		return;
 	}
 	site->skips = detour.skips;
@@ -470,7 +436,7 @@ static void free_all(struct list_head *sites, struct list_head *all_hidden)
 	list_for_each_entry_safe(site, next, sites, gone) {
 		if (!site->count)
 			WRITE_ONCE(fkt_marks[site->number], 0);
-		give_number(site);
+		fkt_pool_give(pool_of(site), site->number);
 		kfree(site);
 	}
 	list_for_each_entry_safe(hidden, next_hidden, all_hidden, gone)
