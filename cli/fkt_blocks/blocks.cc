@@ -55,8 +55,7 @@ class BlocksTool {
   Status run() {
     std::optional<std::string> module;
     if (options_.has("module")) module = options_.text("module");
-    const auto functions =
-        FKT_TRY(FunctionChoice(image_, module).named(options_.arguments()));
+    const auto functions = FKT_TRY(FunctionChoice(image_, module).named(options_.arguments()));
     if (output_ == Output::svg && functions.size() > 1) {
       return usage("--svg draws one function, and " + std::to_string(functions.size()) +
                    " were named");

@@ -131,8 +131,7 @@ Result<int> record(const Options& options) {
     return usage("none of these functions has a block that can be watched (fkt_blocks --why)");
   }
   const int status = FKT_TRY(run_watched(blocks, options.arguments()));
-  FKT_TRY(report(options,
-                 blocks.coverage(running_kernel(), joined(options.arguments()), &lines)));
+  FKT_TRY(report(options, blocks.coverage(running_kernel(), joined(options.arguments()), &lines)));
   return status;
 }
 
@@ -169,7 +168,8 @@ int cover(int argc, const char* const* argv) {
   files("report", "the arguments are files of -o: shows them together");
   files("diff", "the arguments are two files: what the one has executed and the other has missed");
   auto output = options.section("What is written");
-  output("output,o", value("FILE"), "the run, or those of --report together, for --report and --diff");
+  output("output,o", value("FILE"),
+         "the run, or those of --report together, for --report and --diff");
   output("lcov", value("FILE"), "source lines in lcov's format (for genhtml)");
   output("cobertura", value("FILE"), "source lines in Cobertura's format");
   output("debug", value("FILE"),

@@ -29,7 +29,8 @@ class IgnoredSignals {
   IgnoredSignals& operator=(const IgnoredSignals&) = delete;
 
  private:
-  struct sigaction interrupt_ {}, quit_{};
+  struct sigaction interrupt_ {
+  }, quit_{};
 };
 
 // What the command gets its default for.

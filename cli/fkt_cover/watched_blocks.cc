@@ -28,8 +28,7 @@ void add_lines(Coverage& coverage, FunctionCoverage& function, const FlowGraph& 
 
 }  // namespace
 
-WatchedBlocks::WatchedBlocks(const CodeImage& image,
-                             std::span<const CodeFunction* const> functions)
+WatchedBlocks::WatchedBlocks(const CodeImage& image, std::span<const CodeFunction* const> functions)
     : image_(image) {
   for (const CodeFunction* function : functions) {
     const auto graph = FlowGraph::of(image, *function);
@@ -54,8 +53,7 @@ void WatchedBlocks::see(std::size_t first, std::string_view states) {
 std::vector<Covered> WatchedBlocks::covered_of(const FlowGraph& graph) const {
   std::vector<Covered> blocks;
   for (const BlockHook& hook : hooks_of(image_, graph)) {
-    const auto found =
-        hook.kind == HookKind::splice ? covered_.find(hook.address) : covered_.end();
+    const auto found = hook.kind == HookKind::splice ? covered_.find(hook.address) : covered_.end();
     blocks.push_back(found == covered_.end() ? Covered::unknown : found->second);
   }
   derive_covered(graph, blocks);

@@ -38,7 +38,8 @@ class CoverFlow {
     return true;
   }
 
-  // Returns which blocks ways lead to from the entry, not by blocks that were missed, nor by this one.
+  // Returns which blocks ways lead to from the entry, not by blocks that were missed, nor by this
+  // one.
   std::vector<bool> reached(std::uint32_t without = UINT32_MAX) const {
     std::vector<bool> is_reached(blocks_.size());
     Numbers open{0};

@@ -79,13 +79,16 @@ TableOf<CoverRow> cover_table(const std::vector<CoverRow>& rows) {
   TableOf<CoverRow> table(rows);
   table.add({.title = "File", .key = "file", .width = 8, .left = true, .fitted = true},
             [](const CoverRow& row) { return row.where; });
-  table.add({.title = "Function", .key = "function", .width = 12, .left = true, .separated = true,
+  table.add({.title = "Function",
+             .key = "function",
+             .width = 12,
+             .left = true,
+             .separated = true,
              .fitted = true},
             [](const CoverRow& row) { return row.name; });
   const auto number = [&](const char* title, const char* key, auto get) {
-    table.add({.title = title, .key = key, .width = 8}, [get](const CoverRow& row) {
-      return std::uint64_t{get(row.sums)};
-    });
+    table.add({.title = title, .key = key, .width = 8},
+              [get](const CoverRow& row) { return std::uint64_t{get(row.sums)}; });
   };
   number("Blocks", "blocks", [](const CoverSums& sums) { return sums.blocks; });
   number("Seen", "seen", [](const CoverSums& sums) { return sums.seen; });
@@ -100,7 +103,7 @@ TableOf<CoverRow> cover_table(const std::vector<CoverRow>& rows) {
 // ---- source lines ----
 
 struct LineHits {
-  std::map<std::uint32_t, bool> lines;           // whether it was executed
+  std::map<std::uint32_t, bool> lines;                              // whether it was executed
   std::map<std::string, std::pair<std::uint32_t, bool>> functions;  // their first lines
 };
 
@@ -141,11 +144,20 @@ std::string xml(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -200,10 +212,11 @@ void write_cover_text(TextWriter& out, const Coverage& coverage) {
     out.put('\n');
   }
   const CoverSums sums = sums_of(coverage);
-  out.put(fmt::format("{} of {} functions were entered; {} of {} blocks executed ({:.1f} %): {} "
-                      "seen, {} derived; {} missed, {} unknown\n",
-                      rows.size(), coverage.functions.size(), sums.hit(), sums.blocks, sums.share(),
-                      sums.seen, sums.derived, sums.missed, sums.unknown));
+  out.put(
+      fmt::format("{} of {} functions were entered; {} of {} blocks executed ({:.1f} %): {} "
+                  "seen, {} derived; {} missed, {} unknown\n",
+                  rows.size(), coverage.functions.size(), sums.hit(), sums.blocks, sums.share(),
+                  sums.seen, sums.derived, sums.missed, sums.unknown));
 }
 
 void write_cover_json(TextWriter& out, const Coverage& coverage) {
@@ -232,13 +245,15 @@ Status write_lcov(TextWriter& out, const Coverage& coverage) {
     out.put(fmt::format("TN:\nSF:{}\n", coverage.files[file]));
     std::size_t entered = 0;
     for (const auto& [name, function] : hits.functions) {
-      out.put(fmt::format("FN:{},{}\nFNDA:{},{}\n", function.first, name, int{function.second},
-                          name));
+      out.put(
+          fmt::format("FN:{},{}\nFNDA:{},{}\n", function.first, name, int{function.second}, name));
       entered += function.second;
     }
     out.put(fmt::format("FNF:{}\nFNH:{}\n", hits.functions.size(), entered));
-    for (const auto& [number, hit] : hits.lines) out.put(fmt::format("DA:{},{}\n", number, int{hit}));
-    out.put(fmt::format("LF:{}\nLH:{}\nend_of_record\n", hits.lines.size(), count_hits(hits.lines)));
+    for (const auto& [number, hit] : hits.lines)
+      out.put(fmt::format("DA:{},{}\n", number, int{hit}));
+    out.put(
+        fmt::format("LF:{}\nLH:{}\nend_of_record\n", hits.lines.size(), count_hits(hits.lines)));
   }
   return Done{};
 }
@@ -254,16 +269,18 @@ Status write_cobertura(TextWriter& out, const Coverage& coverage) {
   const auto rate = [](std::size_t hit, std::size_t all) {
     return all == 0 ? 0.0 : static_cast<double>(hit) / static_cast<double>(all);
   };
-  out.put(fmt::format("<?xml version=\"1.0\"?>\n<coverage line-rate=\"{:.4f}\" lines-covered=\"{}\" "
-                      "lines-valid=\"{}\" branch-rate=\"0\" complexity=\"0\" version=\"1\" "
-                      "timestamp=\"0\">\n<packages><package name=\"kernel\" line-rate=\"{:.4f}\" "
-                      "branch-rate=\"0\" complexity=\"0\"><classes>\n",
-                      rate(hit_lines, lines), hit_lines, lines, rate(hit_lines, lines)));
+  out.put(
+      fmt::format("<?xml version=\"1.0\"?>\n<coverage line-rate=\"{:.4f}\" lines-covered=\"{}\" "
+                  "lines-valid=\"{}\" branch-rate=\"0\" complexity=\"0\" version=\"1\" "
+                  "timestamp=\"0\">\n<packages><package name=\"kernel\" line-rate=\"{:.4f}\" "
+                  "branch-rate=\"0\" complexity=\"0\"><classes>\n",
+                  rate(hit_lines, lines), hit_lines, lines, rate(hit_lines, lines)));
   for (const auto& [file, hits] : files) {
     const std::string name = xml(coverage.files[file]);
-    out.put(fmt::format("<class name=\"{}\" filename=\"{}\" line-rate=\"{:.4f}\" branch-rate=\"0\" "
-                        "complexity=\"0\"><methods/><lines>\n",
-                        name, name, rate(count_hits(hits.lines), hits.lines.size())));
+    out.put(
+        fmt::format("<class name=\"{}\" filename=\"{}\" line-rate=\"{:.4f}\" branch-rate=\"0\" "
+                    "complexity=\"0\"><methods/><lines>\n",
+                    name, name, rate(count_hits(hits.lines), hits.lines.size())));
     for (const auto& [number, hit] : hits.lines) {
       out.put(fmt::format("<line number=\"{}\" hits=\"{}\"/>\n", number, int{hit}));
     }

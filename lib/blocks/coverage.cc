@@ -158,7 +158,8 @@ Result<Coverage> Coverage::read(const std::string& path) {
 Result<Coverage> Coverage::parse(std::string_view text, const std::string& name) {
   const json document = parse_json(text);
   if (!document.is_object() || !document.contains("fkt_coverage")) {
-    return Error{ErrorCode::format, name + ": not a coverage (fkt_cover -o FILE COMMAND makes one)"};
+    return Error{ErrorCode::format,
+                 name + ": not a coverage (fkt_cover -o FILE COMMAND makes one)"};
   }
   CoverageReader read;
   if (read.number(document, "fkt_coverage") > kCoverageVersion) {

@@ -50,8 +50,7 @@ Error FunctionChoice::not_found(const std::string& name) const {
     if (is_wanted(function)) nearest.offer(function.name);
   }
   const std::string where = module_ ? " in the module " + in_quotes(*module_) : "";
-  return {ErrorCode::usage,
-          "there is no function " + in_quotes(name) + where + nearest.question()};
+  return {ErrorCode::usage, "there is no function " + in_quotes(name) + where + nearest.question()};
 }
 
 }  // namespace fkt

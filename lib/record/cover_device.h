@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// CoverDevice: /dev/fkt_cover of the module fkt_splices, which marks instructions that are executed.
+// CoverDevice: /dev/fkt_cover of the module fkt_splices, which marks instructions that are
+// executed.
 #pragma once
 
 #include <cstdint>
