@@ -13,6 +13,7 @@
 #include "lib/base/os_error.h"
 #include "lib/blocks/block_counts.h"
 #include "lib/blocks/block_report.h"
+#include "lib/blocks/coverage.h"
 #include "lib/blocks/function_choice.h"
 #include "lib/query/lexer.h"
 #include "lib/read/recording.h"
@@ -44,8 +45,8 @@ Status draw(std::string_view graph) {
 class BlocksTool {
  public:
   BlocksTool(const Options& options, const CodeImage& image, SourceLines& lines,
-             const std::optional<BlockCounts>& counts)
-      : options_(options), image_(image), lines_(lines), counts_(counts) {
+             const std::optional<BlockCounts>& counts, const std::optional<Coverage>& coverage)
+      : options_(options), image_(image), lines_(lines), counts_(counts), coverage_(coverage) {
     details_ = {.code = options.has("code"), .why = options.has("why")};
     for (const auto& [name, output] : kOutputs) {
       if (options.has(name)) output_ = output;
@@ -88,6 +89,7 @@ class BlocksTool {
     }
     FunctionBlocks blocks{image_, *graph, hooks_of(image_, *graph), &lines_};
     if (counts_) blocks.hits = counts_->of(*graph);
+    if (coverage_) blocks.hits = coverage_->counts(image_, *graph);
     totals_.add(blocks);
     switch (output_) {
       case Output::text:
@@ -111,6 +113,7 @@ class BlocksTool {
   const CodeImage& image_;
   SourceLines& lines_;
   const std::optional<BlockCounts>& counts_;
+  const std::optional<Coverage>& coverage_;
   Output output_ = Output::text;
   BlockDetails details_;
   BlockTotals totals_;
@@ -151,8 +154,13 @@ Status run(const Options& options) {
     // It need not have debug information.
     static_cast<void>(lines.use(options.text("file")));
   }
+  if (options.has("hits") && options.has("cover")) {
+    return usage("--hits and --cover exclude each other");
+  }
   const auto counts = FKT_TRY(counts_of(options));
-  return BlocksTool(options, image, lines, counts).run();
+  std::optional<Coverage> coverage;
+  if (options.has("cover")) coverage = FKT_TRY(Coverage::read(options.text("cover")));
+  return BlocksTool(options, image, lines, counts, coverage).run();
 }
 
 }  // namespace
@@ -174,6 +182,8 @@ int blocks(int argc, const char* const* argv) {
   output("hits", value("RECORDING"),
          "how often each block was run, by a recording's instruments on blocks (fkt_record -i "
          "'block:FUNCTION:*'): hot ones are red in --svg");
+  output("cover", value("FILE"),
+         "whether each block was executed, by a file of fkt_cover -o: 1 or 0 hits");
   output("totals", "sums over all functions alone");
   output("json", "JSON");
   output("dot", "a graph for Graphviz: a node for each block, coloured by its hook");

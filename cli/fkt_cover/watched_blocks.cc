@@ -67,11 +67,9 @@ Coverage WatchedBlocks::coverage(std::string kernel, std::string command,
   coverage.commands.push_back(std::move(command));
   for (const CodeFunction* function : functions_) {
     const auto graph = FlowGraph::of(image_, *function);
-    const auto origin = image_.origin_of(function->begin);
-    if (!graph || !origin) continue;
-    FunctionCoverage& covered =
-        coverage.functions[{std::string(function->module), std::string(origin->section),
-                            origin->offset, std::string(function->name)}];
+    const auto key = CoveredFunction::of(image_, *function);
+    if (!graph || !key) continue;
+    FunctionCoverage& covered = coverage.functions[*key];
     covered.blocks = covered_of(*graph);
     if (lines != nullptr) add_lines(coverage, covered, *graph, *lines);
   }

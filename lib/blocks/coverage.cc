@@ -104,6 +104,26 @@ FunctionCoverage read_function(CoverageReader& read, const json& object, std::si
 
 }  // namespace
 
+std::optional<CoveredFunction> CoveredFunction::of(const CodeImage& image,
+                                                   const CodeFunction& function) {
+  const auto origin = image.origin_of(function.begin);
+  if (!origin) return std::nullopt;
+  return CoveredFunction{std::string(function.module), std::string(origin->section), origin->offset,
+                         std::string(function.name)};
+}
+
+CountFlow Coverage::counts(const CodeImage& image, const FlowGraph& graph) const {
+  CountFlow flow(graph);
+  const auto function = CoveredFunction::of(image, graph.function());
+  const auto found = function ? functions.find(*function) : functions.end();
+  if (found == functions.end()) return flow;
+  const auto& blocks = found->second.blocks;
+  for (std::uint32_t i = 0; i < graph.blocks().size() && i < blocks.size(); i++) {
+    if (blocks[i] != Covered::unknown) flow.know(i, is_hit(blocks[i]) ? 1 : 0);
+  }
+  return flow;
+}
+
 std::uint32_t Coverage::file(std::string_view name) {
   const auto found = indexes_.find(name);
   if (found != indexes_.end()) return found->second;

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,12 +13,18 @@
 
 #include "lib/base/result.h"
 #include "lib/base/text_writer.h"
+#include "lib/blocks/code_image.h"
+#include "lib/blocks/count_flow.h"
 #include "lib/blocks/cover_flow.h"
+#include "lib/blocks/flow_graph.h"
 
 namespace fkt {
 
 // A function, the same one in every run of the same kernel.
 struct CoveredFunction {
+  // Nothing: the function has no place that other runs know.
+  static std::optional<CoveredFunction> of(const CodeImage& image, const CodeFunction& function);
+
   std::string module;  // empty: the kernel's own
   std::string section;
   std::uint64_t offset = 0;  // in the section; of the kernel: from its symbol _stext on
@@ -49,6 +56,9 @@ class Coverage {
   // Adds what another run has executed: a block was missed if all have missed it. Error (usage): it
   // is of another kernel.
   Status add(const Coverage& other);
+
+  // Returns 1 for each block of the function that was executed, and 0 for each that was missed.
+  CountFlow counts(const CodeImage& image, const FlowGraph& graph) const;
 
   // The file: JSON.
   void write(TextWriter& out) const;

@@ -101,6 +101,24 @@ TEST_CASE("runs together have missed what each has missed") {
   CHECK(merged("mM", "Mm") == "MM");
 }
 
+TEST_CASE("counts of blocks tell a run's, where it knows them") {
+  MadeCode code;
+  code.function("f", 0, kCondition);
+  code.parts.kernel_text = kMadeBegin;
+  const CodeImage image = code.image();
+  const CodeFunction& function = *image.named("f").front();
+  const auto graph = FlowGraph::of(image, function);
+  const auto key = CoveredFunction::of(image, function);
+  REQUIRE(key);
+  Coverage run;
+  run.functions[*key].blocks = letters("Hm?");
+  const CountFlow flow = run.counts(image, *graph);
+  CHECK(flow.block(0) == 1);
+  CHECK(flow.block(1) == 0);
+  CHECK_FALSE(flow.block(2));
+  CHECK_FALSE(Coverage{}.counts(image, *graph).block(0));
+}
+
 TEST_CASE("runs of other kernels are not added") {
   Coverage all = coverage("h");
   CHECK_FALSE(all.add(coverage("h", "6.1")));
