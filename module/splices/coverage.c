@@ -143,6 +143,8 @@ static int arm_places(struct coverage *coverage, const u64 *addresses, unsigned 
 	sites = kvcalloc(count, sizeof(*sites), GFP_KERNEL_ACCOUNT);
 	states = kvzalloc(count, GFP_KERNEL_ACCOUNT);
 	if (sites && states) {
+		/* Until then what was disarmed before keeps its detours. */
+		fkt_sites_wait();
 		mutex_lock(&fkt_sites_lock);
 		armed = coverage->states ? -EBUSY : arm(coverage, addresses, count, sites, states);
 		mutex_unlock(&fkt_sites_lock);
