@@ -41,14 +41,18 @@ Status write_file(const Options& options, const char* option, Write write) {
   return file.flush(true);
 }
 
+// Writes all that is asked for, also if one of it fails: a run may have taken long. Returns the
+// first error.
 Status report(const Options& options, const Coverage& coverage) {
-  FKT_TRY(write_file(options, "output", [&](TextWriter& out) -> Status {
-    coverage.write(out);
-    return Done{};
-  }));
-  FKT_TRY(write_file(options, "lcov", [&](TextWriter& out) { return write_lcov(out, coverage); }));
-  FKT_TRY(write_file(options, "cobertura",
-                     [&](TextWriter& out) { return write_cobertura(out, coverage); }));
+  const Status files[] = {
+      write_file(options, "output",
+                 [&](TextWriter& out) -> Status {
+                   coverage.write(out);
+                   return Done{};
+                 }),
+      write_file(options, "lcov", [&](TextWriter& out) { return write_lcov(out, coverage); }),
+      write_file(options, "cobertura",
+                 [&](TextWriter& out) { return write_cobertura(out, coverage); })};
   TextWriter out;
   if (options.has("json")) {
     write_cover_json(out, coverage);
@@ -56,6 +60,9 @@ Status report(const Options& options, const Coverage& coverage) {
     write_cover_text(out, coverage);
   }
   FKT_TRY(put(out.view()));
+  for (const Status& written : files) {
+    if (!written) return written.error();
+  }
   return Done{};
 }
 

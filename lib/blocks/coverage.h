@@ -20,7 +20,8 @@
 
 namespace fkt {
 
-// A function, the same one in every run of the same kernel.
+// Identifies a function by its place in the kernel or its module, which is the same on each machine
+// with the same kernel.
 struct CoveredFunction {
   // Nothing: the function has no place that other runs know.
   static std::optional<CoveredFunction> of(const CodeImage& image, const CodeFunction& function);

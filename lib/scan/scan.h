@@ -8,7 +8,7 @@
 // The result is that of adding all of recording.events(), but pages are digested by several threads
 // (lib/scan/digest.h), and the events of a burst (lib/analyse/burst.h) are taken in one step,
 // provided that the burst fits the open spans and no event of another CPU concerns its thread.
-// Every other burst is read event by event, which is slower and gives the same sums.
+// Bursts that do not fit are read event by event, which is slower and gives the same sums.
 // Views that select single events, and sinks for calls, need every event (Analysis::takes_many()).
 #pragma once
 

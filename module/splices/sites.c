@@ -372,7 +372,7 @@ static bool has_kprobe(const struct fkt_site *site)
 	return false;
 }
 
-/* Has the site do nothing any more, and belong to nobody. */
+/* Leaves the jump in place, but makes its detour neither count nor mark, and takes the site from its owner. */
 static void mute(struct fkt_site *site)
 {
 	static const u8 always = FKT_SKIP_ALWAYS;
@@ -405,7 +405,7 @@ static void disarm_one(struct fkt_site *site)
 	static_call(fkt_splices_queue)((void *)site->address, site->original, sizeof(jump), jump);
 }
 
-/* What was disarmed, until nobody can be in its detours any more; protected by fkt_sites_lock. */
+/* Disarmed sites whose detours a task may still be executing, until reap(). Protected by fkt_sites_lock. */
 static LIST_HEAD(dying_sites);
 static LIST_HEAD(dying_hidden);
 
@@ -443,7 +443,7 @@ static void free_all(struct list_head *sites, struct list_head *all_hidden)
 		kfree(hidden);
 }
 
-/* Frees what is dying. The wait can take seconds, and nobody has to wait for the lock so long. */
+/* Frees the disarmed sites after a grace period, which can take seconds: it waits without fkt_sites_lock. */
 static void reap(struct work_struct *work)
 {
 	LIST_HEAD(sites);

@@ -251,7 +251,7 @@ TEST_CASE("an instruction does in its detour what it does in its place, and is c
       CHECK(machine.at(kCount) == is_counted);
       REQUIRE(found == expected);
     }
-    // The same jump leads to a detour that marks.
+    // The same instruction again, with a detour that marks a byte in the place of one that counts.
     REQUIRE(fkt_detour_make_marker(&detour, &one.code,
                                    reinterpret_cast<const u8*>(one.bytes.data()), kCode, kPlace,
                                    reinterpret_cast<const u8*>(&machine.at(kCount))) == 0);
