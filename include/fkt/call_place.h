@@ -16,10 +16,7 @@ struct fkt_called {
 	__u32 number; /* in its events; below 1 << FKT_ARG_BITS */
 	__u16 program; /* which pair of fkt_calls.programs decides and fetches values */
 	__u16 instrument; /* index */
-	/*
-	 * FKT_CALLED_*; in fkt_instruments.entries FKT_CALLED_MORE or 0, in fkt_instruments.instructions
-	 * FKT_CALLED_SPLICE or 0
-	 */
+	/* FKT_CALLED_*; in fkt_instruments.entries FKT_CALLED_MORE or 0, in fkt_instruments.instructions 0 */
 	__u32 how;
 	__u32 pad;
 };
@@ -36,11 +33,6 @@ struct fkt_called {
  */
 #define FKT_CALLED_MORE 0x4
 #define FKT_CALLED_MORE_MOST 15
-/*
- * Counted by a jump in the place of the instruction, where the module finds that it can be; else by a kprobe. Only of
- * instruments that count, without programs. EINVAL: it is another one.
- */
-#define FKT_CALLED_SPLICE 0x8
 
 #define FKT_KEEP_IN_TASK 0x1
 #define FKT_KEEP_IN_INTERRUPT 0x2 /* softirqs too */
@@ -81,8 +73,8 @@ struct fkt_calls {
 
 #define FKT_CALLS_MOST (1U << 17)
 #define FKT_RETURN_PROBES_MOST 512
-#define FKT_INSTRUCTIONS_MOST 512 /* kprobes */
-#define FKT_SPLICES_MOST 8192 /* instructions, if all but FKT_INSTRUCTIONS_MOST have FKT_CALLED_SPLICE */
+#define FKT_INSTRUCTIONS_MOST 8192
+#define FKT_KPROBES_MOST 512 /* of these, by kprobes: the others by jumps in their places (fkt_splices.ko) */
 #define FKT_CALLS_PROGRAM_BYTES (1U << 22)
 
 #endif /* FKT_CALL_PLACE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Which instructions of x86-64 can be replaced by a jump to code that counts and then does what they did, and what such
- * code may use for itself. The module decides by these rules alone; the tools tell what it will decide.
+ * Which instructions of x86-64 can be replaced by a jump to code that counts or calls, and then does what they did, and
+ * what such code may use for itself. The module decides by these rules alone; the tools tell what it will decide.
  */
 #ifndef FKT_CODE_RULES_H
 #define FKT_CODE_RULES_H
@@ -48,8 +48,8 @@ static inline __u32 fkt_modrm_reg(const struct fkt_code *code)
 }
 
 /*
- * Returns 1 if the whole function has to be left alone: in it the segment of per-CPU variables, the stack or the page
- * tables may be others for a while.
+ * Returns 1 if the whole function has to be left alone: in it the segment of per-CPU variables, the stack, the page
+ * tables or the direction of string instructions may be others for a while.
  */
 static inline int fkt_code_is_unsafe(const struct fkt_code *code)
 {
@@ -57,6 +57,7 @@ static inline int fkt_code_is_unsafe(const struct fkt_code *code)
 	case 0x0f01: /* swapgs, lgdt, lidt, invlpg, those of virtual machines; but not clac, stac, xgetbv, rdtscp */
 		return code->modrm != 0xca && code->modrm != 0xcb && code->modrm != 0xd0 && code->modrm != 0xf9;
 	case 0x8e: /* mov to a segment register */
+	case 0xfd: /* std: no other code expects it */
 	case 0xcf: /* iret */
 	case 0x0f00: /* lldt, ltr */
 	case 0x0f05: /* syscall and its like */

@@ -61,8 +61,8 @@ std::optional<Expression> jump_condition(ByteView code, EdgeKind kind) {
 
 class PlaceFinder {
  public:
-  PlaceFinder(const Place& place, bool splices, const CodeImage& image)
-      : place_(place), image_(image), splices_(splices && !is_exit()) {}
+  PlaceFinder(const Place& place, Splices splices, const CodeImage& image)
+      : place_(place), image_(image), splices_(is_exit() ? Splices::none : splices) {}
 
   Result<BlockPlaces> find(SourceLines& lines) {
     if (place_.kind == Place::Kind::line) {
@@ -122,7 +122,7 @@ class PlaceFinder {
     }
     if (place_.kind == Place::Kind::edge) return add_edge(*graph);
     const std::size_t blocks = graph->blocks().size();
-    hooks_ = splices_ ? hooks_of(image_, *graph) : std::vector<BlockHook>(blocks);
+    hooks_ = splices_ == Splices::none ? std::vector<BlockHook>(blocks) : hooks_of(image_, *graph);
     if (place_.is_every) {
       for (std::uint32_t i = 0; i < blocks; i++) add_block(*graph, i, block_name(*graph, i));
     } else if (place_.number < blocks) {
@@ -152,10 +152,11 @@ class PlaceFinder {
       found_.places.push_back({hooks_[i].address, std::move(name)});
       return;
     }
-    if (splices_ && place_.is_every) {
-      const char* const why = hooks_[i].kind == HookKind::derived ? kDerived
-                              : kprobes_ == FKT_INSTRUCTIONS_MOST ? kTooMany
-                                                                  : nullptr;
+    if (splices_ != Splices::none && place_.is_every) {
+      const bool is_derived = splices_ == Splices::counts && hooks_[i].kind == HookKind::derived;
+      const char* const why = is_derived                     ? kDerived
+                              : kprobes_ == FKT_KPROBES_MOST ? kTooMany
+                                                             : nullptr;
       if (why != nullptr) {
         found_.left_out.push_back({std::move(name), why});
         return;
@@ -237,7 +238,7 @@ class PlaceFinder {
 
   const Place& place_;
   const CodeImage& image_;
-  bool splices_;
+  Splices splices_;
   std::vector<BlockHook> hooks_;  // of the function's blocks
   unsigned kprobes_ = 0;          // of blocks that cannot be spliced
   BlockPlaces found_;
@@ -245,7 +246,7 @@ class PlaceFinder {
 
 }  // namespace
 
-Result<BlockPlaces> find_block_places(const Place& place, bool splices, const CodeImage& image,
+Result<BlockPlaces> find_block_places(const Place& place, Splices splices, const CodeImage& image,
                                       SourceLines& lines) {
   return PlaceFinder(place, splices, image).find(lines);
 }

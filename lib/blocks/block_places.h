@@ -3,6 +3,7 @@
 // files.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,21 @@ struct BlockPlaces {
   std::vector<LeftOut> left_out;
 };
 
-// Returns where a place of kind block, edge or line is seen. splices: by instructions that can be
-// spliced, where a block has one; of all blocks of functions those are left out then whose counts
-// follow from the others', or for which there are too many kprobes. Error (usage): there is no such
+// Whether a block is seen by an instruction that can be spliced, where it has one, instead of its
+// first one.
+enum class Splices : std::uint8_t {
+  none,
+  events,
+  // Hits are only counted: of all blocks of functions those are left out whose counts follow from
+  // the others'.
+  counts,
+};
+
+// Returns where a place of kind block, edge or line is seen. With splices, those of all blocks of
+// functions are left out for which there are too many kprobes. Error (usage): there is no such
 // function, block, way or line, or nothing of it can be probed; (io): no debug information for a
 // line.
-Result<BlockPlaces> find_block_places(const Place& place, bool splices, const CodeImage& image,
+Result<BlockPlaces> find_block_places(const Place& place, Splices splices, const CodeImage& image,
                                       SourceLines& lines);
 
 }  // namespace fkt

@@ -111,9 +111,9 @@ Error Device::start_error(const fkt_start& start, int number) const {
       return about("-i needs the module fkt_calls, which is not loaded (modprobe fkt_calls)");
     case E2BIG:
       return about(
-          fmt::format("more than {} instructions can only be counted by splices (modprobe "
+          fmt::format("more than {} instructions can only be seen by splices (modprobe "
                       "fkt_splices), and what cannot be spliced counts here",
-                      FKT_INSTRUCTIONS_MOST));
+                      FKT_KPROBES_MOST));
     case EILSEQ:
       return about("the kernel cannot probe this place: no instruction begins there");
     case EINVAL:

@@ -19,7 +19,7 @@
 #define FKT_RING_OF_CPU ((struct fkt_ring FKT_RING_HERE *)(unsigned long)&fkt_rings)
 
 /* The hit's event has completed page `run`. */
-static noinline void fkt_hit_wake(u32 run)
+static noinline FKT_SAVES_REGISTERS void fkt_hit_wake(u32 run)
 {
 	fkt_wake(this_cpu_ptr(&fkt_rings), run);
 }

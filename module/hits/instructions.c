@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instructions, by kprobes: the kernel uses jumps where it can optimise them, else breakpoints. The kernel itself ends
- * the kprobes in a module that is unloaded. What is only counted is spliced where that is possible (splices/), if the
- * module fkt_splices is loaded.
+ * Instructions: spliced where that is possible (splices/), if the module fkt_splices is loaded, else by kprobes, for
+ * which the kernel uses jumps where it can optimise them, else breakpoints. The kernel itself ends the kprobes in a
+ * module that is unloaded.
  */
 
 #include <linux/bitmap.h>
@@ -27,6 +27,7 @@
 #include "calls_arm.h"
 #include "hits_quick.h"
 #include "instructions.h"
+#include "spliced_registers.h"
 
 /* A kprobe that is registered. It stays when the next table has the instruction, too. */
 struct probe {
@@ -42,7 +43,7 @@ static LIST_HEAD(probes);
 
 /* Of the module fkt_splices, which is in use between the first arming and the end; else NULL. As above. */
 static struct {
-	int (*arm)(struct fkt_splice *splices, unsigned int count, const u64 *mask);
+	int (*arm)(struct fkt_splice *splices, unsigned int count, const struct fkt_splice_hits *hits);
 	void (*disarm)(const unsigned long *keep, unsigned int count);
 } splices;
 
@@ -88,8 +89,22 @@ static noinline void record_asked(const struct fkt_call_table *table, const stru
 	fkt_count_hit(slot->instrument, fate);
 }
 
-/* Any instruction. */
-static noinline void record_any(unsigned long address, struct kprobe *kprobe, struct pt_regs *regs)
+/* A hit without a program. */
+static void record_plain(const struct fkt_call_slot *slot)
+{
+	if (slot->number & FKT_CALL_ACTS) {
+		fkt_act_on(slot->instrument);
+	} else {
+		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
+		fkt_emit0(FKT_E_INSTRUCTION, slot->number & FKT_ARG_MASK);
+	}
+}
+
+/*
+ * Any instruction. Functions that are called here, at the end of a page or to read memory, may have splices, too:
+ * programs.h limits how deep such hits nest. ip: of what is executed there now. regs: NULL: they were not saved.
+ */
+static noinline void record_any(unsigned long address, unsigned long ip, struct pt_regs *regs)
 {
 	const struct fkt_instrument_table *now = fkt_instruments();
 	const struct fkt_call_slot *slot = NULL;
@@ -100,12 +115,16 @@ static noinline void record_any(unsigned long address, struct kprobe *kprobe, st
 	if (unlikely(!slot) || !fkt_instrument_on(fkt_call_layer(slot)))
 		return;
 	if ((s32)slot->number < 0) {
-		record_asked(now->instructions, slot, (unsigned long)kprobe->addr, regs);
-	} else if (slot->number & FKT_CALL_ACTS) {
-		fkt_act_on(slot->instrument);
+		/* The table has come into force after the hit, whose splice was not for it. */
+		if (unlikely(!regs))
+			fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_PROBE);
+		else
+			record_asked(now->instructions, slot, ip, regs);
+	} else if (likely(fkt_hit_begin())) {
+		record_plain(slot);
+		fkt_hit_end();
 	} else {
-		fkt_count_hit(slot->instrument, FKT_FATE_KEPT);
-		fkt_emit0(FKT_E_INSTRUCTION, slot->number & FKT_ARG_MASK);
+		fkt_count_hit(slot->instrument, FKT_FATE_MISSED + FKT_MISSED_NESTED);
 	}
 }
 
@@ -114,9 +133,39 @@ static int reached(struct kprobe *kprobe, struct pt_regs *regs)
 	const unsigned long address = container_of(kprobe, struct probe, kprobe)->address;
 
 	if (unlikely(!fkt_hit_quickly(READ_ONCE(fkt_instruction_quick), address)))
-		record_any(address, kprobe, regs);
+		record_any(address, (unsigned long)kprobe->addr, regs);
 	return 0;
 }
+
+/* ---- a spliced instruction is reached: in any context, with preemption as it is there ---- */
+
+static noinline FKT_SAVES_REGISTERS void record_slowly(unsigned long address)
+{
+	record_any(address, address, NULL);
+}
+
+static FKT_SAVES_REGISTERS void reached_plainly(unsigned long address)
+{
+	preempt_disable_notrace();
+	if (unlikely(!fkt_hit_quickly(READ_ONCE(fkt_instruction_quick), address)))
+		record_slowly(address);
+	preempt_enable_notrace();
+}
+
+/* Called by fkt_spliced_with_registers(). */
+void fkt_spliced_reached(struct pt_regs *regs)
+{
+	preempt_disable_notrace();
+	if (unlikely(!fkt_hit_quickly(READ_ONCE(fkt_instruction_quick), fkt_ip(regs))))
+		record_any(fkt_ip(regs), fkt_ip(regs), regs);
+	preempt_enable_notrace();
+}
+
+static const struct fkt_splice_hits splice_hits = {
+	.mask = &fkt_mask,
+	.plain = reached_plainly,
+	.with_registers = fkt_spliced_with_registers,
+};
 
 /* ---- arming and disarming; callers must hold the recording's lock ---- */
 
@@ -153,6 +202,12 @@ static bool get_splices(void)
 	return splices.disarm;
 }
 
+/* Returns whether hits are only counted, without a look at them. */
+static bool is_counted(const struct fkt_call_slot *slot)
+{
+	return slot->instrument->action == FKT_ACTION_COUNT && (s32)slot->number >= 0;
+}
+
 /* Returns the counts that the instrument has from the exchange on: those of the table in force, if it is there. */
 static u64 __percpu *count_of(const struct fkt_instrument_slot *instrument)
 {
@@ -163,12 +218,14 @@ static u64 __percpu *count_of(const struct fkt_instrument_slot *instrument)
 	return &instrument->hits->of[FKT_FATE_KEPT];
 }
 
-/* Sets spliced: those of the table that are to be spliced, in the order of their addresses. Returns their number. */
+/* Sets spliced: those of the table that may be spliced, in the order of their addresses. Returns their number. */
 static u32 collect_splices(const struct fkt_call_table *table, struct fkt_splice *spliced)
 {
+	/* A count by the splice itself is of all processes. */
+	const bool counts = !static_key_enabled(&fkt_key_filter);
 	u32 i, n = 0;
 
-	for_each_set_bit(i, table->spliced, table->count) {
+	for (i = 0; i < table->count; i++) {
 		const struct fkt_call_slot *slot = fkt_call_find(table, table->functions[i]);
 
 		/* A kprobe of the table in force stays, and keeps a splice from its place. */
@@ -176,30 +233,28 @@ static u32 collect_splices(const struct fkt_call_table *table, struct fkt_splice
 			continue;
 		spliced[n++] = (struct fkt_splice){
 			.address = table->functions[i],
-			.count = count_of(slot->instrument),
+			.count = counts && is_counted(slot) ? count_of(slot->instrument) : NULL,
 			.layer = fkt_call_layer(slot),
+			.takes_registers = (s32)slot->number < 0,
 		};
 	}
 	return n;
 }
 
-/*
- * Arms the splices of the table. is_armed: set by its number for each instruction that is spliced now. Hits of others
- * than the recorded processes are counted, too, so with a filter there are none.
- */
+/* Arms the splices of the table. is_armed: set by its number for each instruction that is spliced now. */
 static int arm_splices(const struct fkt_call_table *table, unsigned long *is_armed)
 {
 	struct fkt_splice *spliced;
 	u32 count, i, n = 0;
 	int err;
 
-	if (!table->spliced || static_key_enabled(&fkt_key_filter) || !get_splices())
+	if (!get_splices())
 		return 0;
 	spliced = kvcalloc(table->count, sizeof(*spliced), GFP_KERNEL_ACCOUNT);
 	if (!spliced)
 		return -ENOMEM;
 	count = collect_splices(table, spliced);
-	err = count ? splices.arm(spliced, count, &fkt_mask) : 0;
+	err = count ? splices.arm(spliced, count, &splice_hits) : 0;
 	for (i = 0; !err && i < table->count && n < count; i++)
 		if (table->functions[i] == spliced[n].address && spliced[n++].is_armed)
 			__set_bit(i, is_armed);
@@ -240,7 +295,7 @@ static int register_all(const struct fkt_call_table *table, const unsigned long 
 	for (i = 0; i < table->count; i++) {
 		if (test_bit(i, is_armed))
 			continue;
-		if (++n > FKT_INSTRUCTIONS_MOST)
+		if (++n > FKT_KPROBES_MOST)
 			return -E2BIG;
 		if (find_probe(table->functions[i]))
 			continue;

@@ -69,7 +69,6 @@ struct fkt_call_table {
 	struct fkt_call_quick *quick; /* for the fast path; NULL: it has none of these */
 	/* Calls: by kind of frame, then those with a return probe. Other forms: in the order given. */
 	unsigned long *functions;
-	unsigned long *spliced; /* a bit each: FKT_CALLED_SPLICE; NULL: none has it */
 	u32 of_frame[FKT_CALLS_FRAMES]; /* number of functions that are called through */
 	u64 shortest[FKT_CALLS_FRAMES]; /* smallest by kind of frame (ticks); U64_MAX: no functions */
 	u32 by_probe; /* number of functions that have a return probe */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Makes the table of functions (struct fkt_calls). */
 
-#include <linux/bitmap.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -423,16 +422,7 @@ static bool is_how(u32 how, enum fkt_call_form form)
 {
 	if (form == FKT_FORM_CALL)
 		return !(how & ~(FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT | FKT_CALLED_MORE));
-	return !(how & ~(form == FKT_FORM_ENTRY ? FKT_CALLED_MORE : FKT_CALLED_SPLICE));
-}
-
-/* Returns whether the instruction may be counted without its address being looked up at each hit. */
-static bool may_be_spliced(const struct fkt_call_table *table, const struct fkt_called *called,
-			   const struct fkt_instrument_slot *instrument)
-{
-	const struct fkt_call_programs *programs = &table->programs[called->program];
-
-	return instrument->action == FKT_ACTION_COUNT && !programs->entry->insns && !programs->exit->insns;
+	return !(how & ~(form == FKT_FORM_ENTRY ? FKT_CALLED_MORE : 0));
 }
 
 static int check_function(const struct fkt_called *called, const struct fkt_called *before,
@@ -442,8 +432,7 @@ static int check_function(const struct fkt_called *called, const struct fkt_call
 	/* User addresses, too, are not functions of the kernel. */
 	if ((s64)called->function >= 0 || called->number > FKT_ARG_MASK || called->program >= calls->program_count ||
 	    called->instrument >= instruments->count || called->pad || !is_how(called->how, form) ||
-	    (form == FKT_FORM_INSTRUCTION &&
-	     called->number >= (called->how & FKT_CALLED_SPLICE ? FKT_SPLICES_MOST : FKT_INSTRUCTIONS_MOST)) ||
+	    (form == FKT_FORM_INSTRUCTION && called->number >= FKT_INSTRUCTIONS_MOST) ||
 	    (form != FKT_FORM_CALL && called->shortest))
 		return -EINVAL;
 	if (is_more(called))
@@ -476,26 +465,6 @@ static bool may_be_kept(const struct fkt_call_table *table, const struct fkt_cal
 	       !(called->how & (FKT_CALLED_BY_PROBE | FKT_CALLED_EXIT));
 }
 
-/* Notes that instruction i is to be spliced. */
-static int splice(struct fkt_call_table *table, u32 i, const struct fkt_called *called,
-		  const struct fkt_instrument_slot *instrument)
-{
-	if (!may_be_spliced(table, called, instrument))
-		return -EINVAL;
-	if (!table->spliced)
-		table->spliced = kvcalloc(BITS_TO_LONGS(table->count), sizeof(long), GFP_KERNEL_ACCOUNT);
-	if (!table->spliced)
-		return -ENOMEM;
-	__set_bit(i, table->spliced);
-	return 0;
-}
-
-/* Returns how many instructions need a kprobe in any case. */
-static u32 not_spliced(const struct fkt_call_table *table)
-{
-	return table->count - (table->spliced ? bitmap_weight(table->spliced, table->count) : 0);
-}
-
 static int get_functions(struct fkt_call_table *table, const struct fkt_calls *calls, enum fkt_call_form form,
 			 const struct fkt_instrument_table *instruments, enum fkt_given by)
 {
@@ -503,7 +472,7 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 	u32 i, n = 0, more = 0;
 	int err;
 
-	if (!calls->count || calls->count > (form == FKT_FORM_INSTRUCTION ? FKT_SPLICES_MOST : FKT_CALLS_MOST))
+	if (!calls->count || calls->count > (form == FKT_FORM_INSTRUCTION ? FKT_INSTRUCTIONS_MOST : FKT_CALLS_MOST))
 		return -EINVAL;
 	called = fkt_given_dup(calls->functions, array_size(calls->count, sizeof(*called)), by);
 	if (IS_ERR(called))
@@ -521,8 +490,6 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 			err = -EINVAL;
 		if (!err && table->keep.where && !may_be_kept(table, &called[i]))
 			err = -EINVAL;
-		if (!err && called[i].how & FKT_CALLED_SPLICE)
-			err = splice(table, i, &called[i], &instruments->slots[called[i].instrument]);
 		if (!err)
 			err = add_function(table, &called[i], &instruments->slots[called[i].instrument], form);
 	}
@@ -532,8 +499,6 @@ static int get_functions(struct fkt_call_table *table, const struct fkt_calls *c
 		if (!is_more(&called[i]))
 			table->functions[n++] = called[i].function;
 	kvfree(called);
-	if (!err && form == FKT_FORM_INSTRUCTION && not_spliced(table) > FKT_INSTRUCTIONS_MOST)
-		return -EINVAL;
 	return err ?: table->by_probe > FKT_RETURN_PROBES_MOST ? -EINVAL : 0;
 }
 
@@ -641,7 +606,6 @@ void fkt_call_table_clear(struct fkt_call_table *table)
 	kvfree(table->slots);
 	kvfree(table->asks);
 	kvfree(table->functions);
-	kvfree(table->spliced);
 	kvfree(table->more);
 	kvfree(table->programs);
 	kvfree(table->program_block);

@@ -12,7 +12,6 @@
 /* A walk through the instructions of one function after the other. */
 struct fkt_code_walk {
 	unsigned long begin, end; /* of the function */
-	unsigned long at; /* an instruction begins there */
 	bool is_good; /* the function may be changed */
 };
 

@@ -87,7 +87,7 @@ static int make_sites(struct coverage *coverage, const u64 *addresses, unsigned 
 		cond_resched();
 		if (fkt_site_find(addresses[i]))
 			continue;
-		sites[i] = fkt_site_make(addresses[i]);
+		sites[i] = fkt_site_make(addresses[i], NULL);
 		if (!sites[i])
 			return -ENOMEM;
 		sites[i]->owner = coverage;

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#define FKT_COUNTERS 8192 /* detours that count */
+#define FKT_COUNTERS 8192 /* detours that count or call */
 #define FKT_COUNTER_BYTES 64 /* of each */
 #define FKT_COUNTER_STACKS 6
 #define FKT_MARKERS 131072 /* detours that mark a byte */
@@ -31,13 +31,16 @@ struct fkt_detour {
 	u8 original[FKT_LONGEST_INSTRUCTION + 1]; /* the instruction */
 	u8 length; /* of the instruction (bytes) */
 	u8 code_bytes;
-	u8 skips; /* offset of the jump over the counter, which is taken if it becomes FKT_SKIP_ALWAYS; 0: it marks */
+	u8 skips; /* offset of the jump over the counter, which is taken if it becomes FKT_SKIP_ALWAYS; 0: none */
+	u8 calls; /* offset of the call of FKT_JUMP_BYTES; 0: none */
 	u8 stacks; /* number of elements, ascending by offset */
 	struct fkt_detour_stack stack[FKT_COUNTER_STACKS];
 };
 
 int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original, unsigned long address,
 		    unsigned long place, u64 count, const u64 *mask, u32 layer);
+int fkt_detour_make_call(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original,
+			 unsigned long address, unsigned long place, const void *function, bool clears_access);
 int fkt_detour_make_marker(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original,
 			   unsigned long address, unsigned long place, const u8 *mark);
 void fkt_detour_jump(u8 *code, unsigned long address, unsigned long place);

@@ -45,7 +45,7 @@ struct fkt_site *fkt_marking[FKT_MARKERS];
 /* Also read by sysfs, without the lock: hence WRITE_ONCE(). */
 static unsigned int armed, watched;
 module_param(armed, uint, 0444);
-MODULE_PARM_DESC(armed, "number of splices that count now");
+MODULE_PARM_DESC(armed, "number of splices that count or record now");
 module_param(watched, uint, 0444);
 MODULE_PARM_DESC(watched, "number of splices that mark what was executed");
 
@@ -179,30 +179,45 @@ struct fkt_site *fkt_site_find(unsigned long address)
 	return node ? rb_entry(node, struct fkt_site, node) : NULL;
 }
 
-/* Returns a site at an address that has none, to be completed and armed; NULL: there is no memory. */
-struct fkt_site *fkt_site_make(unsigned long address)
+/*
+ * Returns a site, to be completed and armed; NULL: there is no memory. before: the armed site at this address, which it
+ * takes the place of; NULL: there is none.
+ */
+struct fkt_site *fkt_site_make(unsigned long address, struct fkt_site *before)
 {
 	struct fkt_site *site = kzalloc(sizeof(*site), GFP_KERNEL_ACCOUNT);
 
 	if (!site)
 		return NULL;
 	site->address = address;
-	rb_add(&site->node, &fkt_sites, is_before);
+	site->before = before;
+	if (before)
+		rb_replace_node(&before->node, &site->node, &fkt_sites);
+	else
+		rb_add(&site->node, &fkt_sites, is_before);
 	return site;
 }
 
-/* Frees a site that is not armed. */
+/* Frees a site that is not armed. The one before it stays. */
 void fkt_site_drop(struct fkt_site *site)
 {
-	rb_erase(&site->node, &fkt_sites);
+	if (site->before)
+		rb_replace_node(&site->node, &site->before->node, &fkt_sites);
+	else
+		rb_erase(&site->node, &fkt_sites);
 	kfree(site);
 }
 
 /* ---- the pools; as above ---- */
 
+static bool marks(const struct fkt_site *site)
+{
+	return !site->count && !site->function;
+}
+
 static struct fkt_pool *pool_of(const struct fkt_site *site)
 {
-	return &fkt_pools[site->count ? FKT_POOL_COUNTERS : FKT_POOL_MARKERS];
+	return &fkt_pools[marks(site) ? FKT_POOL_MARKERS : FKT_POOL_COUNTERS];
 }
 
 static unsigned long place_of(const struct fkt_site *site)
@@ -213,7 +228,7 @@ static unsigned long place_of(const struct fkt_site *site)
 /* Adds to the number of those that are armed. */
 static void add_armed(const struct fkt_site *site, int difference)
 {
-	unsigned int *number = site->count ? &armed : &watched;
+	unsigned int *number = marks(site) ? &watched : &armed;
 
 	WRITE_ONCE(*number, *number + difference);
 }
@@ -226,19 +241,19 @@ struct arming {
 };
 
 /*
- * Hides what is armed from kprobes: of sites that count, the instruction, since kprobes count others of the function;
- * of sites that mark, the whole function, and with it those directly behind, to keep the kernel's list short.
+ * Hides what is armed from kprobes: of sites that mark, the whole function, and with it those directly behind, to keep
+ * the kernel's list short; of others the instruction, since kprobes are at others of the function.
  */
 static bool hide(struct arming *arming, struct fkt_site *site)
 {
-	unsigned long begin = site->address, end = begin + site->length;
+	unsigned long begin = site->address, end = begin + site->code.length;
 	struct fkt_hidden *hidden = arming->hidden;
 
-	if (!site->count) {
+	if (marks(site)) {
 		begin = arming->walk.begin;
 		end = arming->walk.end;
 	}
-	if (!site->count && hidden && begin >= hidden->entry.start_addr && begin <= hidden->entry.end_addr) {
+	if (marks(site) && hidden && begin >= hidden->entry.start_addr && begin <= hidden->entry.end_addr) {
 		/* Read by kprobes with preemption disabled alone. */
 		WRITE_ONCE(hidden->entry.end_addr, end);
 	} else {
@@ -259,9 +274,9 @@ static bool hide(struct arming *arming, struct fkt_site *site)
 /* Makes the bytes behind the jump instructions that do nothing: kprobes decode the function from its begin on. */
 static void poke_tail(const struct fkt_site *site, const u8 *bytes)
 {
-	if (site->length > FKT_JUMP_BYTES)
+	if (site->code.length > FKT_JUMP_BYTES)
 		static_call(fkt_splices_poke)((void *)site->address + FKT_JUMP_BYTES, bytes,
-					      site->length - FKT_JUMP_BYTES);
+					      site->code.length - FKT_JUMP_BYTES);
 }
 
 /*
@@ -283,42 +298,109 @@ static bool stays(unsigned long address, const struct module **module)
 	return stays;
 }
 
-static int make_detour(struct fkt_detour *detour, const struct fkt_code *code, const struct fkt_site *site)
+static int make_detour(struct fkt_detour *detour, const struct fkt_site *site)
 {
-	const u8 *original = (const u8 *)site->address;
+	const u8 *original = site->original;
 
-	if (!site->count)
-		return fkt_detour_make_marker(detour, code, original, site->address, place_of(site),
-					      &fkt_marks[site->number]);
-	return fkt_detour_make(detour, code, original, site->address, place_of(site), (__force u64)site->count,
-			       site->mask, site->layer);
+	if (site->count)
+		return fkt_detour_make(detour, &site->code, original, site->address, place_of(site),
+				       (__force u64)site->count, site->mask, site->layer);
+	if (site->function)
+		return fkt_detour_make_call(detour, &site->code, original, site->address, place_of(site),
+					    site->function, boot_cpu_has(X86_FEATURE_SMAP));
+	return fkt_detour_make_marker(detour, &site->code, original, site->address, place_of(site),
+				      &fkt_marks[site->number]);
 }
 
-/* Arms the site if that can be done; the jump is only queued. */
-static void arm_one(struct arming *arming, struct fkt_site *site)
+static bool has_kprobe(const struct fkt_site *site)
+{
+	unsigned int i;
+
+	for (i = 0; i < site->code.length; i++)
+		if (static_call(fkt_splices_kprobe_at)((void *)site->address + i))
+			return true;
+	return false;
+}
+
+/* Sets the instruction of the site. Returns whether it may be replaced. */
+static bool get_instruction(struct arming *arming, struct fkt_site *site)
+{
+	if (!site->before) {
+		if (!fkt_code_may_be_replaced(&arming->walk, site->address, &site->code))
+			return false;
+		memcpy(site->original, (const void *)site->address, site->code.length);
+		return true;
+	}
+	site->code = site->before->code;
+	memcpy(site->original, site->before->original, sizeof(site->original));
+	/* It would write the jump back to the detour of before. */
+	return !has_kprobe(site);
+}
+
+/* Hides the site, or takes over what hides the one before. */
+static bool hide_or_take(struct arming *arming, struct fkt_site *site)
+{
+	if (!site->before)
+		return hide(arming, site);
+	site->hidden = site->before->hidden;
+	return true;
+}
+
+/* Code of detours that lie one behind the other, and are written together. Protected by fkt_sites_lock. */
+static struct {
+	unsigned long place;
+	unsigned int bytes;
+	u8 code[2048];
+} unwritten;
+
+static void write_detours(void)
+{
+	if (unwritten.bytes)
+		static_call(fkt_splices_poke)((void *)unwritten.place, unwritten.code, unwritten.bytes);
+	unwritten.bytes = 0;
+}
+
+/* The detour is there after write_detours(). */
+static void put_detour(unsigned long place, const struct fkt_detour *detour, unsigned int bytes)
+{
+	if (unwritten.place + unwritten.bytes != place || unwritten.bytes + bytes > sizeof(unwritten.code))
+		write_detours();
+	if (!unwritten.bytes)
+		unwritten.place = place;
+	memcpy(unwritten.code + unwritten.bytes, detour->code, bytes);
+	unwritten.bytes += bytes;
+}
+
+/* Prepares the site if it can be armed: nothing leads to its detour yet. */
+static void prepare(struct arming *arming, struct fkt_site *site)
 {
 	const struct fkt_pool *pool = pool_of(site);
 	const struct module *module;
 	struct fkt_detour detour;
-	struct fkt_code code;
-	u8 jump[FKT_JUMP_BYTES];
 
-	if (!stays(site->address, &module) || !fkt_code_may_be_replaced(&arming->walk, site->address, &code) ||
+	if (!stays(site->address, &module) || !get_instruction(arming, site) ||
 	    !fkt_pool_take(pool_of(site), &site->number))
 		return;
-	site->length = code.length;
-	if (make_detour(&detour, &code, site) || !hide(arming, site)) {
+	if (make_detour(&detour, site) || !hide_or_take(arming, site)) {
 		fkt_pool_give(pool_of(site), site->number);
 		return;
 	}
 	site->skips = detour.skips;
-	memcpy(site->original, detour.original, sizeof(site->original));
+	site->calls = detour.calls;
 	site->is_armed = true;
-	add_armed(site, 1);
-	if (!site->count)
+	if (!site->before)
+		add_armed(site, 1);
+	if (marks(site))
 		fkt_marking[site->number] = site;
-	static_call(fkt_splices_poke)((void *)place_of(site), detour.code, pool->bytes);
+	put_detour(place_of(site), &detour, pool->bytes);
 	fkt_unwind_set(pool, site->number, &detour, site->address, module);
+}
+
+/* Queues the jump to the detour, which the kernel may put there from now on. */
+static void queue_jump(const struct fkt_site *site)
+{
+	u8 jump[FKT_JUMP_BYTES];
+
 	fkt_detour_jump(jump, site->address, place_of(site));
 	static_call(fkt_splices_queue)((void *)site->address, jump, sizeof(jump), NULL);
 }
@@ -335,52 +417,35 @@ static unsigned int arm_some(struct fkt_site **sites, unsigned int count)
 			continue;
 		if (done >= TOGETHER && sites[done]->address >= arming.walk.end)
 			break;
-		arm_one(&arming, sites[done]);
+		prepare(&arming, sites[done]);
 	}
-	static_call(fkt_splices_finish)();
+	write_detours();
 	for (i = 0; i < done; i++)
 		if (sites[i] && sites[i]->is_armed)
+			queue_jump(sites[i]);
+	static_call(fkt_splices_finish)();
+	for (i = 0; i < done; i++)
+		if (sites[i] && sites[i]->is_armed && !sites[i]->before)
 			poke_tail(sites[i], nops);
 	return done;
 }
 
-/*
- * Arms the sites, whose addresses ascend, and of which some may be NULL. Sets is_armed of each: an instruction that
- * cannot be replaced stays as it is, and so does the rest if the task is killed. Caller must hold fkt_sites_lock.
- */
-void fkt_sites_arm(struct fkt_site **sites, unsigned int count)
-{
-	unsigned int done = 0;
-
-	while (done < count && !fatal_signal_pending(current)) {
-		lock_text();
-		done += arm_some(sites + done, count - done);
-		unlock_text();
-		cond_resched();
-	}
-}
-
 /* ---- disarming; callers must hold fkt_sites_lock, and what lock_text() takes ---- */
 
-static bool has_kprobe(const struct fkt_site *site)
-{
-	unsigned int i;
-
-	for (i = 0; i < site->length; i++)
-		if (static_call(fkt_splices_kprobe_at)((void *)site->address + i))
-			return true;
-	return false;
-}
-
-/* Leaves the jump in place, but makes its detour neither count nor mark, and takes the site from its owner. */
+/*
+ * Leaves the jump in place, but makes its detour neither count nor call nor mark, and takes the site from its owner. The
+ * end of a call is only queued.
+ */
 static void mute(struct fkt_site *site)
 {
-	static const u8 always = FKT_SKIP_ALWAYS;
+	static const u8 always = FKT_SKIP_ALWAYS, nop[FKT_JUMP_BYTES] = { 0x0f, 0x1f, 0x44, 0, 0 };
 
 	if (site->is_stuck)
 		return;
 	if (site->count)
 		static_call(fkt_splices_poke)((void *)place_of(site) + site->skips, &always, sizeof(always));
+	else if (site->function)
+		static_call(fkt_splices_queue)((void *)place_of(site) + site->calls, nop, sizeof(nop), NULL);
 	else
 		fkt_marking[site->number] = NULL;
 	site->owner = NULL;
@@ -398,7 +463,7 @@ static void disarm_one(struct fkt_site *site)
 		module_put(THIS_MODULE);
 	else
 		add_armed(site, -1);
-	if (!site->count)
+	if (marks(site))
 		fkt_marking[site->number] = NULL;
 	poke_tail(site, site->original + FKT_JUMP_BYTES);
 	fkt_detour_jump(jump, site->address, place_of(site));
@@ -434,7 +499,7 @@ static void free_all(struct list_head *sites, struct list_head *all_hidden)
 	struct fkt_site *site, *next;
 
 	list_for_each_entry_safe(site, next, sites, gone) {
-		if (!site->count)
+		if (marks(site))
 			WRITE_ONCE(fkt_marks[site->number], 0);
 		fkt_pool_give(pool_of(site), site->number);
 		kfree(site);
@@ -460,6 +525,33 @@ static void reap(struct work_struct *work)
 }
 
 static DECLARE_WORK(reap_work, reap);
+
+/* No jump leads to the detour of the site before any more. */
+static void replaced(struct fkt_site *site)
+{
+	list_add(&site->before->gone, &dying_sites);
+	site->before = NULL;
+	schedule_work(&reap_work);
+}
+
+/*
+ * Arms the sites, whose addresses ascend, and of which some may be NULL. Sets is_armed of each: an instruction that
+ * cannot be replaced stays as it is, and so does the rest if the task is killed. Caller must hold fkt_sites_lock.
+ */
+void fkt_sites_arm(struct fkt_site **sites, unsigned int count)
+{
+	unsigned int done = 0;
+
+	while (done < count && !fatal_signal_pending(current)) {
+		lock_text();
+		done += arm_some(sites + done, count - done);
+		unlock_text();
+		cond_resched();
+	}
+	for (done = 0; done < count; done++)
+		if (sites[done] && sites[done]->is_armed && sites[done]->before)
+			replaced(sites[done]);
+}
 
 /* Waits until what was disarmed before is not executed any more. Caller must not hold fkt_sites_lock. */
 void fkt_sites_wait(void)

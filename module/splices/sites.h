@@ -14,16 +14,18 @@
 struct fkt_site {
 	unsigned long address;
 	const void *owner; /* NULL: fkt.ko */
-	/* Of sites that count. The others have a `count` of NULL, and mark their byte of fkt_marks. */
+	/* What hits do: one of both; both NULL: they mark their byte of fkt_marks. */
 	const u64 __percpu *count;
-	const u64 *mask;
-	u32 layer;
+	const void *function; /* called with the address */
+	const u64 *mask; /* with `count` */
+	u32 layer; /* as above */
+	struct fkt_site *before; /* has this address, and is armed until this one is; NULL: none */
 	unsigned int index; /* for the owner */
 	unsigned int number; /* of its detour in the pool */
-	u8 length; /* of the instruction (bytes) */
-	u8 skips; /* fkt_detour.skips */
+	u8 skips, calls; /* as in struct fkt_detour */
 	bool is_armed;
 	bool is_stuck; /* a kprobe keeps it from being disarmed: it has a reference to this module */
+	struct fkt_code code; /* of the instruction */
 	u8 original[FKT_LONGEST_INSTRUCTION + 1];
 	struct fkt_hidden *hidden;
 	struct rb_node node; /* by address */
@@ -47,7 +49,7 @@ int fkt_sites_init(void);
 void fkt_sites_exit(void);
 
 struct fkt_site *fkt_site_find(unsigned long address);
-struct fkt_site *fkt_site_make(unsigned long address);
+struct fkt_site *fkt_site_make(unsigned long address, struct fkt_site *before);
 void fkt_site_drop(struct fkt_site *site);
 void fkt_sites_arm(struct fkt_site **sites, unsigned int count);
 void fkt_sites_disarm(struct list_head *gone, bool ignores_kprobes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sites that count for fkt.ko (splices.h), and what concerns the whole module: its begin and end, and the modules of
+ * Sites that count or record for fkt.ko (splices.h), and what concerns the whole module: its begin and end, and the modules of
  * the kernel that are unloaded while sites are in them.
  */
 
@@ -16,36 +16,55 @@
 
 /* ---- callers must hold fkt_sites_lock ---- */
 
-/* Makes the sites that there are not yet. made: by splice; NULL: it is there. */
-static int make_sites(struct fkt_splice *splices, unsigned int count, const u64 *mask, struct fkt_site **made)
+/* Whether the site does for the splice, too. The functions also count, for whatever instrument is in force. */
+static bool suffices(const struct fkt_site *site, const struct fkt_splice *splice, const struct fkt_splice_hits *hits)
+{
+	if (site->count)
+		return site->count == splice->count;
+	return site->function == hits->with_registers || !splice->takes_registers;
+}
+
+/* Sets what hits of the site do. is_changed: another thing than until now. */
+static void set_hits(struct fkt_site *site, const struct fkt_splice *splice, const struct fkt_splice_hits *hits,
+		     bool is_changed)
+{
+	/* A count of its own would have to begin at the moment of the exchange. */
+	if (splice->count && !is_changed) {
+		site->count = splice->count;
+		site->mask = hits->mask;
+		site->layer = splice->layer;
+	} else {
+		site->function = splice->takes_registers ? hits->with_registers : hits->plain;
+	}
+}
+
+/* Makes the sites that there are not yet, or not as they have to be. made: by splice; NULL: nothing is to be done. */
+static int make_sites(struct fkt_splice *splices, unsigned int count, const struct fkt_splice_hits *hits,
+		      struct fkt_site **made)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		const struct fkt_site *site = fkt_site_find(splices[i].address);
+		struct fkt_site *site = fkt_site_find(splices[i].address);
+		const bool is_ours = site && !site->owner && !site->is_stuck;
 
-		splices[i].is_armed = site && !site->owner && !site->is_stuck;
-		/* Another count than before would have to begin at the moment of the exchange. */
-		if (splices[i].is_armed && site->count != splices[i].count)
-			return -EBUSY;
-		if (site)
+		splices[i].is_armed = is_ours && suffices(site, &splices[i], hits);
+		if (splices[i].is_armed || (site && !is_ours))
 			continue;
-		made[i] = fkt_site_make(splices[i].address);
+		made[i] = fkt_site_make(splices[i].address, site);
 		if (!made[i])
 			return -ENOMEM;
-		made[i]->count = splices[i].count;
-		made[i]->mask = mask;
-		made[i]->layer = splices[i].layer;
+		set_hits(made[i], &splices[i], hits, site);
 	}
 	return 0;
 }
 
 /*
- * Counts what is executed at these addresses, which ascend, and lie in the text of the kernel or its modules. An
- * exchange arms what is armed already, too. Sets is_armed of each; those without are as they were. Returns 0, -ENOMEM
- * or, with nothing changed, -EBUSY: one is armed with another count.
+ * Counts or records what is executed at these addresses, which ascend, and lie in the text of the kernel or its
+ * modules. An exchange arms what is armed already, too. Sets is_armed of each; those without are as they were. hits:
+ * the same in all calls. Returns 0 or -ENOMEM.
  */
-int fkt_splices_arm(struct fkt_splice *splices, unsigned int count, const u64 *mask)
+int fkt_splices_arm(struct fkt_splice *splices, unsigned int count, const struct fkt_splice_hits *hits)
 {
 	struct fkt_site **made = kvcalloc(count, sizeof(*made), GFP_KERNEL_ACCOUNT);
 	unsigned int i;
@@ -54,7 +73,7 @@ int fkt_splices_arm(struct fkt_splice *splices, unsigned int count, const u64 *m
 	if (!made)
 		return -ENOMEM;
 	mutex_lock(&fkt_sites_lock);
-	err = make_sites(splices, count, mask, made);
+	err = make_sites(splices, count, hits, made);
 	if (!err)
 		fkt_sites_arm(made, count);
 	for (i = 0; i < count; i++) {
@@ -159,6 +178,6 @@ static void __exit splices_exit(void)
 
 module_init(splices_init);
 module_exit(splices_exit);
-MODULE_DESCRIPTION("Fast Kernel Tracing: instructions counted or marked by jumps in their places");
+MODULE_DESCRIPTION("Fast Kernel Tracing: instructions counted, recorded or marked by jumps in their places");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.1");

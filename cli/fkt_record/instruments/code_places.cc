@@ -23,9 +23,9 @@ struct CodePlaces::Code {
   SourceLines lines{image, true};
 };
 
-Result<BlockPlaces> CodePlaces::find(const Place& place, bool is_counted) {
+Result<BlockPlaces> CodePlaces::find(const Place& place, Splices splices) {
   if (!code_) code_ = std::make_unique<Code>(FKT_TRY(CodeImage::of_running_kernel()));
-  const bool splices = is_counted && std::filesystem::exists("/sys/module/fkt_splices");
+  if (!std::filesystem::exists("/sys/module/fkt_splices")) splices = Splices::none;
   return find_block_places(place, splices, code_->image, code_->lines);
 }
 

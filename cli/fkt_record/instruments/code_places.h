@@ -14,10 +14,9 @@ class CodePlaces {
  public:
   CodePlaces();
   ~CodePlaces();
-  // As find_block_places(). is_counted: hits are only counted, so that they can be spliced, if the
-  // module fkt_splices is loaded. Error (io), too: the kernel's code cannot be read; (usage): this
-  // program was built without the decoder.
-  Result<BlockPlaces> find(const Place& place, bool is_counted);
+  // As find_block_places(), without splices if the module fkt_splices is not loaded. Error (io),
+  // too: the kernel's code cannot be read; (usage): this program was built without the decoder.
+  Result<BlockPlaces> find(const Place& place, Splices splices);
 
  private:
   struct Code;

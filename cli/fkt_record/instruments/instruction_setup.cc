@@ -11,16 +11,15 @@ Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrume
   if (!names_.emplace(plan.address, plan.name).second) {
     return Error{ErrorCode::usage, "-i: two instruments are at " + plan.name};
   }
-  const bool is_spliced = is_counted && plan.program.block.program().insns == 0;
   const auto program = static_cast<std::uint16_t>(places_.size());
   places_.push_back(
       {.function = plan.address,
        .shortest = 0,
        // No event has the number of what is only counted.
-       .number = is_spliced ? 0 : numbers.add(plan.name, plan.program.fields, layer, async),
+       .number = is_counted ? 0 : numbers.add(plan.name, plan.program.fields, layer, async),
        .program = program,
        .instrument = instrument,
-       .how = is_spliced ? FKT_CALLED_SPLICE : 0U,
+       .how = 0,
        .pad = 0});
   // An instruction needs only the first program of a pair.
   add_program(plan.program.block);
@@ -29,7 +28,9 @@ Status InstructionSetup::add(const InstructionPlan& plan, std::uint16_t instrume
 }
 
 Status InstructionSetup::finish() {
-  if (places_.size() > FKT_SPLICES_MOST) return too_many("instructions", FKT_SPLICES_MOST);
+  if (places_.size() > FKT_INSTRUCTIONS_MOST) {
+    return too_many("instructions", FKT_INSTRUCTIONS_MOST);
+  }
   std::ranges::sort(places_, {}, &fkt_called::function);
   fkt_calls& a = set_arguments(&fkt_calls::functions);
   a.program_count = a.count;

@@ -349,7 +349,11 @@ class InstrumentSetup::Maker {
       if (!place) return Error{place.error().code, "-i: " + place.error().message};
       found.places.push_back(std::move(*place));
     } else {
-      auto places = code_.find(instrument.place, is_counted && !instrument.condition);
+      // Registers are those at the block's begin.
+      const bool asks = instrument.condition || !instrument.values.empty();
+      auto places = code_.find(instrument.place, asks         ? Splices::none
+                                                 : is_counted ? Splices::counts
+                                                              : Splices::events);
       if (!places) return Error{places.error().code, "-i: " + places.error().message};
       found = std::move(*places);
     }

@@ -35,7 +35,7 @@ MadeCode made() {
   return code;
 }
 
-Result<BlockPlaces> found(const std::string& text, bool splices = false) {
+Result<BlockPlaces> found(const std::string& text, Splices splices = Splices::none) {
   const auto instrument = Instrument::parse(text);
   REQUIRE(instrument);
   const CodeImage image = made().image();
@@ -79,17 +79,23 @@ TEST_CASE("every block of functions, but those that cannot be probed") {
   CHECK(places->left_out.front().name == "f:2");
 }
 
-TEST_CASE("spliced blocks are seen at an instruction that can be, and others' counts follow") {
-  const auto places = found("block:spliced:*", true);
+// Returns where all blocks of the function "spliced" are seen, and what is left out.
+std::string spliced(Splices splices) {
+  const auto places = found("block:spliced:*", splices);
   REQUIRE(places);
   std::string text;
   for (const InstructionPlace& place : places->places) {
     text += fmt::format("{}+{:x} ", place.name, place.address - kMadeBegin - 0x200);
   }
   for (const auto& [name, reason] : places->left_out) text += name + ": " + reason + ' ';
-  CHECK(text ==
+  return text;
+}
+
+TEST_CASE("spliced blocks are seen at an instruction that can be, and others' counts follow") {
+  CHECK(spliced(Splices::counts) ==
         "spliced:0+7 spliced:1+e spliced:2+15 "
         "spliced:3: its count follows from others' (fkt_blocks --hits tells it) ");
+  CHECK(spliced(Splices::events) == "spliced:0+7 spliced:1+e spliced:2+15 spliced:3+1a ");
 }
 
 TEST_CASE("a way between blocks is seen where it is the only one, or by the processor's flags") {

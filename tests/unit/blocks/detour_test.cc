@@ -35,6 +35,7 @@ constexpr std::uint32_t kEnter = kRegion, kCode = kRegion + 0x1000, kPlace = kRe
 constexpr std::uint32_t kTarget = kRegion + 0x3000;  // of jumps
 constexpr std::uint32_t kSaved = kRegion + 0x4000;   // the stack pointer
 constexpr std::uint32_t kCount = kSaved + 8, kMask = kSaved + 16, kJumped = kSaved + 24;
+constexpr std::uint32_t kCalled = kRegion + 0x5000;
 constexpr std::uint32_t kStack = kRegion + 0x6000;
 constexpr std::uint32_t kData = kRegion + 0x8000, kReach = 2048;
 // Carry, parity, adjust, zero, sign, overflow.
@@ -71,6 +72,10 @@ class Machine {
     write(kTarget, code_bytes("c6 04 25") + word(kJumped) + '\1');
     leave_ = end_;
     // ... pushes; pushf; mov kSaved, %rsp; pops; cld; ret
+    // A function that changes all but one of the registers that a callee may change, which it keeps
+    // for its callers, and the flags; it counts itself if its argument is kCode.
+    write(kCalled, code_bytes("57 50 48 81 ff") + word(kCode) + code_bytes("75 08 48 ff 04 25") +
+                       word(kCount) + code_bytes("48 31 c0 48 83 e8 01 48 31 ff 58 5f c3"));
     write(leave_, code_bytes("41 57 41 56 41 55 41 54 41 53 41 52 41 51 41 50 57 56 55 53 52 51 50 "
                              "9c 48 8b 24 25") +
                       word(kSaved) + code_bytes("41 5f 41 5e 41 5d 41 5c 5d 5b fc c3"));
@@ -216,7 +221,7 @@ class RandomInstruction {
 
 }  // namespace
 
-TEST_CASE("an instruction does in its detour what it does in its place, and is counted or marked") {
+TEST_CASE("an instruction does in its detour what it does in its place, and is seen") {
   Machine machine;
   std::mt19937 random(1);
   RandomInstruction one(random);
@@ -250,6 +255,26 @@ TEST_CASE("an instruction does in its detour what it does in its place, and is c
       CHECK(found.jumped == expected.jumped);
       CHECK(machine.at(kCount) == is_counted);
       REQUIRE(found == expected);
+    }
+    // The same instruction again, with a detour that calls, with and without clac (which programs
+    // may not execute, so only its place is looked at).
+    REQUIRE(fkt_detour_make_call(
+                &detour, &one.code, reinterpret_cast<const u8*>(one.bytes.data()), kCode, kPlace,
+                reinterpret_cast<const void*>(std::uintptr_t{kCalled}), true) == 0);
+    CHECK(detour.code_bytes <= FKT_COUNTER_BYTES);
+    CHECK(std::memcmp(detour.code + 2, "\x0f\x01\xca", 3) == 0);
+    REQUIRE(fkt_detour_make_call(
+                &detour, &one.code, reinterpret_cast<const u8*>(one.bytes.data()), kCode, kPlace,
+                reinterpret_cast<const void*>(std::uintptr_t{kCalled}), false) == 0);
+    CHECK(detour.stacks <= FKT_COUNTER_STACKS);
+    CHECK(detour.code[detour.calls] == 0xe8);
+    machine.write(kPlace, {reinterpret_cast<const char*>(detour.code), detour.code_bytes});
+    machine.at(kCount) = 0;
+    const Outcome called = machine.run(one.state, memory);
+    if (!(called == expected) || machine.at(kCount) != 1) {
+      INFO(instruction_text(as_bytes(one.bytes), kCode));
+      CHECK(machine.at(kCount) == 1);
+      REQUIRE(called == expected);
     }
     // The same instruction again, with a detour that marks a byte in the place of one that counts.
     REQUIRE(fkt_detour_make_marker(&detour, &one.code,

@@ -4,6 +4,7 @@
  * the address: the whole function is decoded here.
  */
 
+#include <linux/bitmap.h>
 #include <linux/extable.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
@@ -84,6 +85,11 @@ int fkt_code_walk_init(void *(*lookup)(const char *name))
 
 /* ---- which instructions there are ---- */
 
+#define MOST_BYTES 0x10000 /* of a function */
+
+/* Of the function that a walk is in: the offsets where instructions begin. Protected by kprobe_mutex. */
+static DECLARE_BITMAP(starts, MOST_BYTES);
+
 static bool decode(struct insn *insn, unsigned long address, unsigned long end)
 {
 	const unsigned long most = min_t(unsigned long, end - address, FKT_LONGEST_INSTRUCTION);
@@ -153,8 +159,8 @@ static struct fkt_code code_of(struct insn *insn)
 }
 
 /*
- * Whether the function can be decoded to its end, and may be changed at all. Where a kprobe is, other code is shown.
- * Caller must hold kprobe_mutex.
+ * Whether the function can be decoded to its end, and may be changed at all; sets `starts`. Where a kprobe is, other
+ * code is shown. Caller must hold kprobe_mutex.
  */
 static bool is_good_function(unsigned long begin, unsigned long end)
 {
@@ -162,14 +168,17 @@ static bool is_good_function(unsigned long begin, unsigned long end)
 	struct insn insn;
 	unsigned long at;
 
-	if (!static_call(fkt_splices_location)(begin) || static_call(fkt_splices_blacklist)(begin))
+	if (end - begin > MOST_BYTES || !static_call(fkt_splices_location)(begin) ||
+	    static_call(fkt_splices_blacklist)(begin))
 		return false;
+	bitmap_zero(starts, end - begin);
 	for (at = begin; at < end; at += insn.length) {
 		if (static_call(fkt_splices_kprobe)((void *)at) || !decode(&insn, at, end))
 			return false;
 		code = code_of(&insn);
 		if (fkt_code_is_unsafe(&code))
 			return false;
+		__set_bit(at - begin, starts);
 		cond_resched();
 	}
 	return at == end;
@@ -178,8 +187,6 @@ static bool is_good_function(unsigned long begin, unsigned long end)
 /* Walks on to the address. Returns whether an instruction begins there that may be changed. */
 static bool walk_to(struct fkt_code_walk *walk, unsigned long address)
 {
-	struct insn insn;
-
 	if (address < walk->begin || address >= walk->end) {
 		unsigned long size, offset;
 
@@ -187,15 +194,9 @@ static bool walk_to(struct fkt_code_walk *walk, unsigned long address)
 			return false;
 		walk->begin = address - offset;
 		walk->end = walk->begin + size;
-		walk->at = walk->begin;
 		walk->is_good = is_good_function(walk->begin, walk->end);
 	}
-	if (!walk->is_good)
-		return false;
-	for (; walk->at < address; walk->at += insn.length)
-		if (!decode(&insn, walk->at, walk->end))
-			return false;
-	return walk->at == address;
+	return walk->is_good && test_bit(address - walk->begin, starts);
 }
 
 /*
