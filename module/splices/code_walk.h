@@ -13,6 +13,7 @@
 struct fkt_code_walk {
 	unsigned long begin, end; /* of the function */
 	bool is_good; /* the function may be changed */
+	bool opens_access; /* to user memory, for a while */
 };
 
 int fkt_code_walk_init(void *(*lookup)(const char *name));

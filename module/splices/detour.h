@@ -39,8 +39,16 @@ struct fkt_detour {
 
 int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original, unsigned long address,
 		    unsigned long place, u64 count, const u64 *mask, u32 layer);
+/* How a function is called. */
+#define FKT_CALL_WITH_FLAGS 0x1 /* it looks at them */
+/*
+ * With access to user memory closed, since it may let another task run. Only functions that open it themselves have it
+ * open: none is called so that can be traced.
+ */
+#define FKT_CALL_CLOSES_ACCESS 0x2
+
 int fkt_detour_make_call(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original,
-			 unsigned long address, unsigned long place, const void *function, bool clears_access);
+			 unsigned long address, unsigned long place, const void *function, u32 how);
 int fkt_detour_make_marker(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original,
 			   unsigned long address, unsigned long place, const u8 *mark);
 void fkt_detour_jump(u8 *code, unsigned long address, unsigned long place);

@@ -307,7 +307,9 @@ static int make_detour(struct fkt_detour *detour, const struct fkt_site *site)
 				       (__force u64)site->count, site->mask, site->layer);
 	if (site->function)
 		return fkt_detour_make_call(detour, &site->code, original, site->address, place_of(site),
-					    site->function, boot_cpu_has(X86_FEATURE_SMAP));
+					    site->function,
+					    (site->takes_registers ? FKT_CALL_WITH_FLAGS : 0) |
+						    (site->closes_access ? FKT_CALL_CLOSES_ACCESS : 0));
 	return fkt_detour_make_marker(detour, &site->code, original, site->address, place_of(site),
 				      &fkt_marks[site->number]);
 }
@@ -329,9 +331,11 @@ static bool get_instruction(struct arming *arming, struct fkt_site *site)
 		if (!fkt_code_may_be_replaced(&arming->walk, site->address, &site->code))
 			return false;
 		memcpy(site->original, (const void *)site->address, site->code.length);
+		site->closes_access = arming->walk.opens_access;
 		return true;
 	}
 	site->code = site->before->code;
+	site->closes_access = site->before->closes_access;
 	memcpy(site->original, site->before->original, sizeof(site->original));
 	/* It would write the jump back to the detour of before. */
 	return !has_kprobe(site);

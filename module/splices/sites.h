@@ -17,6 +17,8 @@ struct fkt_site {
 	/* What hits do: one of both; both NULL: they mark their byte of fkt_marks. */
 	const u64 __percpu *count;
 	const void *function; /* called with the address */
+	bool takes_registers; /* the function looks at them */
+	bool closes_access; /* FKT_CALL_CLOSES_ACCESS */
 	const u64 *mask; /* with `count` */
 	u32 layer; /* as above */
 	struct fkt_site *before; /* has this address, and is armed until this one is; NULL: none */

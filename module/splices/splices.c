@@ -17,11 +17,11 @@
 /* ---- callers must hold fkt_sites_lock ---- */
 
 /* Whether the site does for the splice, too. The functions also count, for whatever instrument is in force. */
-static bool suffices(const struct fkt_site *site, const struct fkt_splice *splice, const struct fkt_splice_hits *hits)
+static bool suffices(const struct fkt_site *site, const struct fkt_splice *splice)
 {
 	if (site->count)
 		return site->count == splice->count;
-	return site->function == hits->with_registers || !splice->takes_registers;
+	return site->takes_registers || !splice->takes_registers;
 }
 
 /* Sets what hits of the site do. is_changed: another thing than until now. */
@@ -34,6 +34,7 @@ static void set_hits(struct fkt_site *site, const struct fkt_splice *splice, con
 		site->mask = hits->mask;
 		site->layer = splice->layer;
 	} else {
+		site->takes_registers = splice->takes_registers;
 		site->function = splice->takes_registers ? hits->with_registers : hits->plain;
 	}
 }
@@ -48,7 +49,7 @@ static int make_sites(struct fkt_splice *splices, unsigned int count, const stru
 		struct fkt_site *site = fkt_site_find(splices[i].address);
 		const bool is_ours = site && !site->owner && !site->is_stuck;
 
-		splices[i].is_armed = is_ours && suffices(site, &splices[i], hits);
+		splices[i].is_armed = is_ours && suffices(site, &splices[i]);
 		if (splices[i].is_armed || (site && !is_ours))
 			continue;
 		made[i] = fkt_site_make(splices[i].address, site);

@@ -21,8 +21,9 @@ struct fkt_splice {
 struct fkt_splice_hits {
 	const u64 *mask;
 	/*
-	 * Called in any context. Both save all registers, and must not sleep. address: of the instruction, in %rdi.
-	 * with_registers(): on the stack, above where it returns to, are %rdi and the flags as they were.
+	 * Called in any context. Both save all registers, and must not sleep. address: of the instruction, in the
+	 * register of the first argument. with_registers(): on the stack, above where it returns to, are that register
+	 * and the flags as they were.
 	 */
 	void (*plain)(unsigned long address);
 	void (*with_registers)(unsigned long address);

@@ -258,16 +258,17 @@ TEST_CASE("an instruction does in its detour what it does in its place, and is s
     }
     // The same instruction again, with a detour that calls, with and without clac (which programs
     // may not execute, so only its place is looked at).
-    REQUIRE(fkt_detour_make_call(
-                &detour, &one.code, reinterpret_cast<const u8*>(one.bytes.data()), kCode, kPlace,
-                reinterpret_cast<const void*>(std::uintptr_t{kCalled}), true) == 0);
-    CHECK(detour.code_bytes <= FKT_COUNTER_BYTES);
+    const auto make_call = [&](u32 how) {
+      REQUIRE(fkt_detour_make_call(
+                  &detour, &one.code, reinterpret_cast<const u8*>(one.bytes.data()), kCode, kPlace,
+                  reinterpret_cast<const void*>(std::uintptr_t{kCalled}), how) == 0);
+      CHECK(detour.code_bytes <= FKT_COUNTER_BYTES);
+      CHECK(detour.stacks <= FKT_COUNTER_STACKS);
+      CHECK(detour.code[detour.calls] == 0xe8);
+    };
+    make_call(FKT_CALL_CLOSES_ACCESS);
     CHECK(std::memcmp(detour.code + 2, "\x0f\x01\xca", 3) == 0);
-    REQUIRE(fkt_detour_make_call(
-                &detour, &one.code, reinterpret_cast<const u8*>(one.bytes.data()), kCode, kPlace,
-                reinterpret_cast<const void*>(std::uintptr_t{kCalled}), false) == 0);
-    CHECK(detour.stacks <= FKT_COUNTER_STACKS);
-    CHECK(detour.code[detour.calls] == 0xe8);
+    make_call(random() % 2 != 0 ? FKT_CALL_WITH_FLAGS : 0);
     machine.write(kPlace, {reinterpret_cast<const char*>(detour.code), detour.code_bytes});
     machine.at(kCount) = 0;
     const Outcome called = machine.run(one.state, memory);

@@ -162,8 +162,9 @@ static struct fkt_code code_of(struct insn *insn)
  * Whether the function can be decoded to its end, and may be changed at all; sets `starts`. Where a kprobe is, other
  * code is shown. Caller must hold kprobe_mutex.
  */
-static bool is_good_function(unsigned long begin, unsigned long end)
+static bool is_good_function(struct fkt_code_walk *walk)
 {
+	const unsigned long begin = walk->begin, end = walk->end;
 	struct fkt_code code;
 	struct insn insn;
 	unsigned long at;
@@ -179,6 +180,7 @@ static bool is_good_function(unsigned long begin, unsigned long end)
 		if (fkt_code_is_unsafe(&code))
 			return false;
 		__set_bit(at - begin, starts);
+		walk->opens_access |= code.opcode == 0x0f01 && code.modrm == 0xcb; /* stac */
 		cond_resched();
 	}
 	return at == end;
@@ -194,7 +196,8 @@ static bool walk_to(struct fkt_code_walk *walk, unsigned long address)
 			return false;
 		walk->begin = address - offset;
 		walk->end = walk->begin + size;
-		walk->is_good = is_good_function(walk->begin, walk->end);
+		walk->opens_access = false;
+		walk->is_good = is_good_function(walk);
 	}
 	return walk->is_good && test_bit(address - walk->begin, starts);
 }

@@ -140,22 +140,24 @@ int fkt_detour_make(struct fkt_detour *detour, const struct fkt_code *code, cons
 
 /*
  * As fkt_detour_make(), but the code calls the function with the address as its argument. The function saves all
- * registers; above its return address it finds those of rdi and the flags. clears_access: the processor has clac, and
- * the replaced instruction may be where user memory is accessed: the function may let another task run.
+ * registers; above its return address it finds rdi and, if `how` says so, the flags. how: FKT_CALL_*.
  */
 int fkt_detour_make_call(struct fkt_detour *detour, const struct fkt_code *code, const u8 *original,
-			 unsigned long address, unsigned long place, const void *function, bool clears_access)
+			 unsigned long address, unsigned long place, const void *function, u32 how)
 {
+	const bool saves_flags = how || !fkt_code_frees_flags(code);
 	const s32 argument = address;
 	s32 distance;
 
 	BUILD_BUG_ON(4 + 3 + 7 + FKT_JUMP_BYTES + FKT_LONGEST_INSTRUCTION + FKT_JUMP_BYTES > FKT_COUNTER_BYTES);
 	begin(detour, code, original);
-	PUT(detour, 0x9c); /* pushfq */
-	put_stack(detour, 8, false);
+	if (saves_flags) {
+		PUT(detour, 0x9c); /* pushfq */
+		put_stack(detour, 8, false);
+	}
 	PUT(detour, 0x57); /* push %rdi */
-	put_stack(detour, 16, false);
-	if (clears_access)
+	put_stack(detour, saves_flags ? 16 : 8, false);
+	if (how & FKT_CALL_CLOSES_ACCESS)
 		PUT(detour, 0x0f, 0x01, 0xca); /* clac */
 	/* mov $address, %rdi: 32 bits and their sign */
 	if ((long)address != argument)
@@ -168,9 +170,11 @@ int fkt_detour_make_call(struct fkt_detour *detour, const struct fkt_code *code,
 	PUT(detour, 0xe8); /* call */
 	put(detour, &distance, sizeof(distance));
 	PUT(detour, 0x5f); /* pop %rdi */
-	put_stack(detour, 8, false);
-	PUT(detour, 0x9d); /* popfq */
-	put_stack(detour, 0, false);
+	put_stack(detour, saves_flags ? 8 : 0, false);
+	if (saves_flags) {
+		PUT(detour, 0x9d); /* popfq */
+		put_stack(detour, 0, false);
+	}
 	return put_rest(detour, code, address, place);
 }
 
