@@ -170,7 +170,7 @@ check-kernels:  ## compiles the modules for every kernel that Debian offers, of 
 
 check-long: unit-tests  ## what takes longer: 10^8 events, the model with larger bounds, power cuts, an hour of any calls, other kernels
 	@packaging/setup build module vm check debug peers deb
-	@for kernel in 6.1 6.12 7.3 6.1-rt 6.1-cloud 6.1-debug; do tests/vm/get-kernel $$kernel || exit 1; done
+	@for kernel in 6.1 6.12 7.3 6.1-rt 6.1-cloud 6.1-debug 7.3-debug; do tests/vm/get-kernel $$kernel || exit 1; done
 	@tests/check-long
 
 check-unit: unit-tests  ## unit tests and golden files: neither root nor module needed
@@ -193,10 +193,9 @@ check-vm: unit-tests  ## the cases in the virtual machine, on the three kernels
 check-powercut: unit-tests  ## 20 power cuts at random moments on each kernel (15 minutes)
 	@tests/vm/powercut --mount --kernel 6.1 --kernel 6.12 --kernel 7.3 60
 
-check-debug:  ## the same on kernels with KASAN, lockdep, failing allocations, kmemleak, KCSAN, built first (20 minutes)
+check-debug:  ## the same on kernels with KASAN, lockdep, failing allocations, kmemleak, KCSAN, built first (hours)
 	@packaging/setup build module vm check debug
-	@tests/vm/get-kernel 6.1-debug
-	@tests/vm/get-kernel 6.1-kcsan
+	@for kernel in 6.1-debug 7.3-debug 6.1-kcsan; do tests/vm/get-kernel $$kernel || exit 1; done
 	@$(MAKE) --no-print-directory unit-tests
 	@tests/check-debug
 

@@ -24,18 +24,21 @@ static noinline FKT_SAVES_REGISTERS void fkt_hit_wake(u32 run)
 	fkt_wake(this_cpu_ptr(&fkt_rings), run);
 }
 
-/* Returns value i, counted from -values->count to -1, of those at `words`. */
+/*
+ * Returns value i, counted from -values->count to -1, of those at `words`. By pointers: kernels that check the bounds of
+ * arrays (UBSAN) would do so three times a value, with calls, for which the probe would save registers.
+ */
 static __always_inline u64 fkt_quick_value(const struct fkt_call_quick_values *values, s64 i, const void *words)
 {
-	u64 value = *(const u64 *)((const char *)words + values->from[FKT_CALL_QUICK_VALUES + i]);
+	u64 value = *(const u64 *)((const char *)words + *(values->from + FKT_CALL_QUICK_VALUES + i));
 
 	/* Adding the sign and subtracting it again extends it. */
 	asm("addq %[sign], %[value]\n\t"
 	    "andq %[mask], %[value]\n\t"
 	    "subq %[sign], %[value]"
 	    : [value] "+&r"(value)
-	    : [sign] "m"(values->sign[FKT_CALL_QUICK_VALUES + i]),
-	      [mask] "m"(values->mask[FKT_CALL_QUICK_VALUES + i])
+	    : [sign] "m"(*(values->sign + FKT_CALL_QUICK_VALUES + i)),
+	      [mask] "m"(*(values->mask + FKT_CALL_QUICK_VALUES + i))
 	    : "cc");
 	return value;
 }
