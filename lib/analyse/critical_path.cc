@@ -106,7 +106,8 @@ CriticalPath critical_path(const TaskActivity& states, const Tasks& tasks, TaskI
     const TaskIndex waker = woken ? explaining(states, *period) : kNoTask;
     if (waker != kNoTask) {
       const auto wait = static_cast<std::uint32_t>(found.waits.size());
-      found.waits.push_back({step.from, step.to, step.task, waker, step.call, step.wait});
+      found.waits.push_back(
+          {step.from, step.to, step.task, waker, step.call, step.wait, step.doing == Doing::disk});
       open.push_back({waker, step.from, step.to, wait});
     } else {
       path.push_back(step);

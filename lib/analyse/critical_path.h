@@ -33,6 +33,7 @@ struct PathWait {
   TaskIndex task = kNoTask, waker = kNoTask;
   TypeIndex call = kNoType;      // as TaskActivity::Period::call
   std::uint32_t wait = kNoWait;  // the wait that it explains itself
+  bool uninterruptible = false;
 };
 
 struct CriticalPath {

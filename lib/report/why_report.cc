@@ -265,7 +265,8 @@ class Texts {
   }
   std::vector<std::string> of_cpu(const Node& node) const {
     const std::vector<SlowCall::Ran> all = ran(node);
-    if (all.empty()) return {};
+    const auto idle = [](const SlowCall::Ran& ran) { return ran.task == kNoTask; };
+    if (std::ranges::all_of(all, idle)) return {};
     std::string text;
     for (std::size_t i = 0; i < std::min(all.size(), kMostRan); i++) {
       if (i > 0) text += ", ";
@@ -312,15 +313,20 @@ std::vector<std::string> missing(const SlowCall& call) {
   if (span.interrupt || span.async) return lines;
   if (!has.switches) return {"what it waited for: fkt_record -k system,process"};
   if (call.too_much()) lines.push_back("too much happened meanwhile for a path");
-  bool device = false, lock = false;
+  bool device = false, lock = false, futex = false;
   for (const PathStep& step : call.path().steps) {
     const bool slept = step.doing == Doing::asleep || step.doing == Doing::disk;
     device |= slept && step.by_interrupt && call.request(step.task, step.to) == nullptr;
   }
-  for (const PathWait& wait : call.path().waits) lock |= !call.lock(wait);
+  for (const PathWait& wait : call.path().waits) {
+    if (call.lock(wait)) continue;
+    // Who waits for a lock of the kernel sleeps uninterruptibly.
+    lock |= wait.uninterruptible;
+    futex |= call_name(call.analysis(), wait.call) == "sys_futex";
+  }
   if (device && !has.blocks) lines.push_back("which request of a disk: fkt_record -k block");
   if (lock && !has.locks) lines.push_back("which lock of the kernel: fkt_record -k lock");
-  if (lock && !has.arguments) lines.push_back("which futex: fkt_record --args");
+  if (futex) lines.push_back("which futex: fkt_record --args");
   if (!call.file() && !call.socket() && !has.files) lines.push_back("which file: fkt_record -k fs");
   return lines;
 }
