@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lib/base/result.h"
+#include "lib/base/size_text.h"
 #include "lib/base/text.h"
 #include "lib/base/time_format.h"
 

@@ -132,7 +132,7 @@ void add_print_options(Options& options) {
   add("codes", "with each event its code, in hexadecimal");
   add("time", value("UNIT"),
       "times in cycles, ns, us, ms or s (default: what suits each; in JSON and CSV cycles, but "
-      "us where --calls, --sched, --summary or --diff is given)");
+      "us where --calls, --sched, --summary, --why or --diff is given)");
   add(",k", "leave user-level time out of the histogram");
   add("slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)");
   add("why", value("NAME"),

@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/core.h>
-
 #include "lib/base/text_writer.h"
 
 namespace fkt {
@@ -67,20 +65,6 @@ inline std::string with_commas(std::uint64_t value) {
 // "1 page", "2 pages"
 inline std::string counted(std::uint64_t count, const char* what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-}
-
-// "812 bytes", "1.2 MB" (powers of 1000)
-inline std::string bytes_text(std::uint64_t bytes) {
-  static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
-  if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-  double value = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  // 999.95 and above would be rounded to 1000.0.
-  while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
-    value /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 }  // namespace fkt

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "lib/base/size_text.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
