@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSectorBytes = 512;
 constexpr std::uint64_t kOperation = 0xff, kFlush = 2;  // REQ_OP_MASK, REQ_OP_FLUSH
-constexpr std::uint64_t kFlushBefore = 1 << 18;         // REQ_PREFLUSH
+constexpr std::uint64_t kFlushes = 1 << 17 | 1 << 18;   // REQ_FUA, REQ_PREFLUSH
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void DiskRequests::queue(const Event& event, const EventType& type, TaskIndex ta
   const std::uint64_t device = field_value(type, event, "dev");
   const Asker asker{task, field_value(type, event, "part"), field_value(type, event, "ino"),
                     event.clock, selects(task)};
-  const bool flushes = (field_value(type, event, "flags") & kFlushBefore) != 0;
+  const bool flushes = (field_value(type, event, "flags") & kFlushes) != 0;
   if (flushes) flushers_.insert_or_assign(device, asker);
   if (flushes && field_value(type, event, "bytes") == 0) return;
   askers_.insert_or_assign(std::pair(device, field_value(type, event, "sector")), asker);
@@ -90,9 +90,11 @@ void DiskRequests::issue(const Event& event, const EventType& type, TaskIndex ta
   request.bytes = field_value(type, event, "bytes");
   request.issued = event.clock;
   Asker asker = take_asker(request.device, request.sector, request.bytes);
-  // The kernel makes one request to flush the cache for all bios that want it by then.
-  if ((request.flags & kOperation) == kFlush) {
-    if (const auto flusher = flushers_.extract(request.device)) asker = flusher.mapped();
+  // A bio may want the cache flushed before it and after it; the kernel makes one request for all
+  // bios that want it by then.
+  const auto flusher = flushers_.find(request.device);
+  if ((request.flags & kOperation) == kFlush && flusher != flushers_.end()) {
+    asker = flusher->second;
   }
   request.task = asker.task == kNoTask ? task : asker.task;
   request.queued = asker.queued;

@@ -58,7 +58,9 @@ SlowCall::SlowCall(const Recording& recording, const FoundSpan& span, const Read
       analysis_(recording.info(), selection_of()),
       states_(analysis_),
       task_runs_(analysis_, [this](const TaskRuns::Run& run) {
-        runs_.push_back({run.task, run.cpu, run.from, run.to});
+        const Run kept{run.task, run.cpu, run.from, run.to};
+        runs_on_[run.cpu].push_back(kept);
+        runs_of_[run.task].push_back(kept);
       }) {
   states_.keep_history();
   find_sources();
@@ -305,7 +307,9 @@ std::vector<const DiskRequest*> SlowCall::ahead_of(const DiskRequest& request) c
   const std::uint64_t queued = request.queued != 0 ? request.queued : request.issued;
   for (const DiskRequest& other : requests_) {
     const bool was_there = other.completed == 0 || other.completed > queued;
-    if (other.device == request.device && other.issued < request.issued && was_there) {
+    // A flush before and behind a write, and that write itself, are of one bio.
+    const bool of_same = other.task == request.task && other.queued == queued;
+    if (other.device == request.device && other.issued < request.issued && was_there && !of_same) {
       ahead.push_back(&other);
     }
   }
@@ -313,16 +317,18 @@ std::vector<const DiskRequest*> SlowCall::ahead_of(const DiskRequest& request) c
 }
 
 std::vector<SlowCall::Ran> SlowCall::ran_meanwhile(const PathStep& step) const {
-  const auto got = std::ranges::find_if(
-      runs_, [&](const Run& run) { return run.task == step.task && run.from >= step.to; });
   std::vector<Ran> all;
-  if (got == runs_.end()) return all;
+  const auto own = runs_of_.find(step.task);
+  if (own == runs_of_.end()) return all;
+  const auto got = std::ranges::lower_bound(own->second, step.to, {}, &Run::from);
+  if (got == own->second.end()) return all;
   std::map<TaskIndex, std::uint64_t> sums;
   std::uint64_t left = step.to - step.from;
-  for (const Run& run : runs_) {
-    const std::uint64_t from = std::max(run.from, step.from), to = std::min(run.to, step.to);
-    if (run.cpu != got->cpu || from >= to) continue;
-    sums[run.task] += to - from;
+  const std::vector<Run>& on = runs_on_.at(got->cpu);
+  for (auto run = std::ranges::upper_bound(on, step.from, {}, &Run::to);
+       run != on.end() && run->from < step.to; ++run) {
+    const std::uint64_t from = std::max(run->from, step.from), to = std::min(run->to, step.to);
+    sums[run->task] += to - from;
     left -= std::min(left, to - from);
   }
   for (const auto& [task, ticks] : sums) all.push_back({got->cpu, task, ticks});

@@ -104,9 +104,9 @@ class SlowCall : public SpanObserver {
 
  private:
   struct Run {
-    TaskIndex task;
-    std::uint32_t cpu;
-    std::uint64_t from, to;  // ticks
+    TaskIndex task = kNoTask;
+    std::uint32_t cpu = 0;
+    std::uint64_t from = 0, to = 0;  // ticks
   };
   // A wake-up: the request whose completion it follows, and the lock.
   struct Wake {
@@ -148,7 +148,9 @@ class SlowCall : public SpanObserver {
   FileNames names_;
   Sources sources_;
   CriticalPath path_;
-  std::vector<Run> runs_;
+  // Those of one CPU or task in time order.
+  std::map<std::uint32_t, std::vector<Run>> runs_on_;
+  std::unordered_map<TaskIndex, std::vector<Run>> runs_of_;
   std::unordered_map<std::uint64_t, KnownPoint> points_;  // by number of the tracepoint
   std::deque<DiskRequest> requests_;
   std::uint64_t first_request_ = 0;  // number of the first one in requests_

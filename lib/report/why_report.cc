@@ -20,19 +20,23 @@ namespace {
 
 using Doing = TaskActivity::Doing;
 
+constexpr double kLeastShare = 0.5;        // percent of the call that a part has to be
 constexpr std::size_t kMostRan = 3;        // tasks that ran meanwhile
 constexpr std::size_t kMostAhead = 3;      // kinds of requests that were ahead
 constexpr std::size_t kMostFunctions = 6;  // that the call called
 constexpr std::size_t kHeadLines = 2;
+constexpr std::size_t kDetailIndent = 19;
 constexpr std::size_t kNoNode = ~std::size_t{0};
 
-// A part of the path: all steps, or waits, of one kind in the place of one wait.
+// A part of the path: all steps, or waits, of one kind in the place of one wait, by threads of one
+// name of a process.
 struct Node {
   std::size_t parent = kNoNode;
   std::size_t depth = 0;
-  TaskIndex task = kNoTask;   // that does it
-  TaskIndex owner = kNoTask;  // whose doings the place has
+  TaskIndex task = kNoTask;   // that does it, the first of them
+  TaskIndex owner = kNoTask;  // whose doings the place has, likewise
   bool is_wait = false;       // its parts follow
+  bool several = false;       // threads do it
   std::uint64_t ticks = 0, longest = 0, count = 0;
   std::vector<std::size_t> steps;  // or waits; their places in the path
   std::size_t longest_at = 0;      // that of the longest
@@ -43,18 +47,14 @@ class Parts {
  public:
   explicit Parts(const SlowCall& call) : call_(call) {
     const CriticalPath& path = call.path();
-    for (std::size_t i = 0; i < path.waits.size(); i++) {
-      const PathWait& wait = path.waits[i];
-      const Key key{parent(wait.wait), wait.task, true, wait.call, false, wait.waker};
-      waits_.push_back(add(key, i, wait.to - wait.from));
-    }
+    for (std::size_t i = 0; i < path.waits.size(); i++) add_wait(i);
     for (std::size_t i = 0; i < path.steps.size(); i++) {
       const PathStep& step = path.steps[i];
       const auto doing = static_cast<std::uint32_t>(step.doing);
       const bool slept = step.doing == Doing::asleep || step.doing == Doing::disk;
-      const Key key{parent(step.wait), step.task,         false,
-                    step.call,         step.by_interrupt, slept ? step.waker : ~doing};
-      add(key, i, step.to - step.from);
+      add({parent(step.wait), alike(step.task), false, step.call, step.by_interrupt,
+           slept ? step.waker : ~doing},
+          step.task, i, step.to - step.from);
     }
   }
   const std::vector<Node>& all() const { return all_; }
@@ -73,7 +73,31 @@ class Parts {
   using Key = std::tuple<std::size_t, TaskIndex, bool, TypeIndex, bool, std::uint32_t>;
 
   std::size_t parent(std::uint32_t wait) const { return wait == kNoWait ? kNoNode : waits_[wait]; }
-  std::size_t add(const Key& key, std::size_t at, std::uint64_t ticks) {
+  // Returns the first task of the process with this one's name.
+  TaskIndex alike(TaskIndex task) {
+    const Tasks& tasks = call_.analysis().tasks();
+    const TaskIndex leader = tasks[task].leader == kNoTask ? task : tasks[task].leader;
+    return alike_.try_emplace(std::pair(leader, std::string(tasks.name(task))), task).first->second;
+  }
+  // Threads that wait for each other in turn, as for a lock, are one part and not a stair.
+  void add_wait(std::size_t at) {
+    const PathWait& wait = call_.path().waits[at];
+    const std::size_t around = parent(wait.wait);
+    const TaskIndex task = alike(wait.task), waker = alike(wait.waker);
+    if (around != kNoNode && task == waker && all_[around].task == task) {
+      const PathWait& outer = call_.path().waits[all_[around].longest_at];
+      if (alike(outer.waker) == task && outer.call == wait.call) {
+        all_[around].count++;
+        all_[around].several = true;
+        all_[around].steps.push_back(at);
+        waits_.push_back(around);
+        return;
+      }
+    }
+    waits_.push_back(
+        add({around, task, true, wait.call, false, waker}, wait.task, at, wait.to - wait.from));
+  }
+  std::size_t add(const Key& key, TaskIndex task, std::size_t at, std::uint64_t ticks) {
     const auto [found, is_new] = by_key_.try_emplace(key, all_.size());
     if (is_new) {
       Node& node = all_.emplace_back();
@@ -82,10 +106,11 @@ class Parts {
       node.is_wait = std::get<2>(key);
       const bool inner = node.parent != kNoNode;
       node.depth = inner ? all_[node.parent].depth + 1 : 0;
-      node.owner =
-          inner ? call_.path().waits[all_[node.parent].longest_at].waker : call_.span().index;
+      node.owner = inner ? alike(call_.path().waits[all_[node.parent].longest_at].waker)
+                         : alike(call_.span().index);
     }
     Node& node = all_[found->second];
+    node.several |= task != node.task;
     node.ticks += ticks;
     node.count++;
     node.steps.push_back(at);
@@ -100,6 +125,7 @@ class Parts {
   std::vector<Node> all_;
   std::vector<std::size_t> waits_;  // the part of each wait of the path
   std::map<Key, std::size_t> by_key_;
+  std::map<std::pair<TaskIndex, std::string>, TaskIndex> alike_;
 };
 
 // Texts about one call.
@@ -113,6 +139,15 @@ class Texts {
     if (analysis_.tasks()[task].idle) return std::string(analysis_.tasks().name(task));
     return fmt::format("{} ({})", analysis_.tasks().name(task), analysis_.tasks()[task].tid);
   }
+  // "threads of app (7)"
+  std::string threads(TaskIndex one) const {
+    return fmt::format("threads of {} ({})", analysis_.tasks().name(one),
+                       analysis_.tasks()[one].tgid);
+  }
+  bool same_name(TaskIndex one, TaskIndex other) const {
+    return analysis_.tasks()[one].tgid == analysis_.tasks()[other].tgid &&
+           analysis_.tasks().name(one) == analysis_.tasks().name(other);
+  }
   std::string ticks(std::uint64_t ticks) const {
     const std::string_view unit = time_.unit();
     return time_.text(ticks) + (unit.empty() ? "" : " " + std::string(unit));
@@ -122,12 +157,15 @@ class Texts {
   }
   // What a part is, without details.
   std::string what(const Node& node) const {
-    const std::string who = node.task == node.owner ? "" : task(node.task) + " ";
+    std::string who;
+    if (node.task != node.owner) who = (node.several ? threads(node.task) : task(node.task)) + " ";
     if (!node.is_wait) return who + step_text(call_.path().steps[node.longest_at], analysis_);
     const PathWait& wait = call_.path().waits[node.longest_at];
     const std::string in =
         wait.call == kNoType ? "" : " in " + std::string(call_name(analysis_, wait.call));
-    return who + "asleep" + in + " until " + task(wait.waker) + " woke it:";
+    const bool each_other = node.several && same_name(wait.task, wait.waker);
+    return who + "asleep" + in + " until " + (each_other ? threads(wait.waker) : task(wait.waker)) +
+           " woke it:";
   }
   std::vector<std::string> details(const Node& node) const {
     if (node.is_wait) return of_wait(node);
@@ -142,21 +180,21 @@ class Texts {
     std::vector<std::string> lines;
     std::string file(call_.file_name(request.file_device, request.file));
     if (!file.empty()) file = " for " + file;
-    lines.push_back(before + operation(request) + file + ", asked for by " + task(request.task));
-    std::string times = request.queued == 0 ? "queued: not seen"
-                                            : "queued " + ticks(request.issued - request.queued);
-    times += request.completed == 0 ? ", not completed"
-                                    : ", served " + ticks(request.completed - request.issued);
+    lines.push_back(before + operation(request) + file + ", by " + task(request.task));
+    std::string times =
+        request.queued == 0 ? "" : "queued " + ticks(request.issued - request.queued) + ", ";
+    times += request.completed == 0 ? "not completed"
+                                    : "served " + ticks(request.completed - request.issued);
     if (request.failed) times += ", FAILED";
     lines.push_back(times + ahead(request));
     return lines;
   }
-  // "write of 4.1 kB on vda at 2105352"
+  // "write of 4.1 kB, vda at 2105352"
   std::string operation(const DiskRequest& request) const {
     const std::string what = IoUse::name(IoUse::operation(request.flags), false);
     const std::string device = device_name(analysis_.info(), request.device);
     if (request.bytes == 0) return what + " of " + device;
-    return fmt::format("{} of {} on {} at {}", what, bytes_text(request.bytes), device,
+    return fmt::format("{} of {}, {} at {}", what, bytes_text(request.bytes), device,
                        request.sector);
   }
   struct Ahead {
@@ -253,13 +291,17 @@ class Texts {
     EventFormat(analysis_, time_).field(out, field, event, EventFormat::Names::raw);
     return out.take();
   }
+  static std::string plural(std::uint64_t count, const std::string& what) {
+    return what + (count == 1 ? "" : what.ends_with("sh") ? "es" : "s");
+  }
   std::string ahead(const DiskRequest& request) const {
     const std::vector<Ahead> all = ahead_of(request);
-    if (all.empty()) return ", nothing ahead of it";
+    if (all.empty()) return ", nothing ahead";
     std::string text = ", behind ";
     for (std::size_t i = 0; i < std::min(all.size(), kMostAhead); i++) {
       if (i > 0) text += ", ";
-      text += fmt::format("{} {} of {}", all[i].count, all[i].what, task(all[i].task));
+      text += fmt::format("{} {} of {}", all[i].count, plural(all[i].count, all[i].what),
+                          task(all[i].task));
     }
     if (all.size() > kMostAhead) text += ", ...";
     return text;
@@ -268,22 +310,47 @@ class Texts {
     const std::vector<SlowCall::Ran> all = ran(node);
     const auto idle = [](const SlowCall::Ran& ran) { return ran.task == kNoTask; };
     if (std::ranges::all_of(all, idle)) return {};
-    std::string text;
-    for (std::size_t i = 0; i < std::min(all.size(), kMostRan); i++) {
-      if (i > 0) text += ", ";
-      if (i == 0 || all[i].cpu != all[i - 1].cpu) text += fmt::format("CPU {}: ", all[i].cpu);
-      text += (all[i].task == kNoTask ? "idle" : task(all[i].task)) + ' ' + ticks(all[i].ticks);
+    // The CPU with the longest of them first, all of one CPU together.
+    std::vector<std::uint32_t> cpus;
+    for (const SlowCall::Ran& one : all) {
+      if (std::ranges::find(cpus, one.cpu) == cpus.end()) cpus.push_back(one.cpu);
     }
-    if (all.size() > kMostRan) text += ", ...";
+    std::string text;
+    for (const std::uint32_t cpu : cpus) {
+      text += (text.empty() ? "CPU " : "; CPU ") + std::to_string(cpu) + ':';
+      std::size_t listed = 0;
+      for (const SlowCall::Ran& one : all) {
+        if (one.cpu != cpu || ++listed > kMostRan) continue;
+        text += (listed > 1 ? ", " : " ") + (idle(one) ? "idle" : task(one.task)) + ' ' +
+                ticks(one.ticks);
+      }
+      if (listed > kMostRan) text += ", ...";
+    }
     return {text};
+  }
+  // Returns the wait whose details stand for all of the part: the longest for a lock, or else the
+  // longest.
+  const PathWait& told_of(const Node& node) const {
+    const std::vector<PathWait>& waits = call_.path().waits;
+    const PathWait* longest = nullptr;
+    for (const std::size_t at : node.steps) {
+      const auto lock = call_.lock(waits[at]);
+      if (!lock || (lock->futex && !lock->mutex)) continue;
+      const bool longer =
+          longest == nullptr || waits[at].to - waits[at].from > longest->to - longest->from;
+      if (longer) longest = &waits[at];
+    }
+    return longest != nullptr ? *longest : waits[node.longest_at];
   }
   std::vector<std::string> of_wait(const Node& node) const {
     std::vector<std::string> lines;
-    const PathWait& wait = call_.path().waits[node.longest_at];
+    const PathWait& wait = told_of(node);
     if (const auto lock = call_.lock(wait)) lines.push_back(lock_text(*lock, wait));
     if (const DiskRequest* const request = call_.request(wait.task, wait.to)) {
       for (std::string& line : of_request(*request, "")) lines.push_back(std::move(line));
     }
+    if (node.count > 1 && !lines.empty())
+      lines[0] = fmt::format("longest of {}: ", node.count) + lines[0];
     return lines;
   }
   std::string lock_text(const SlowCall::Lock& lock, const PathWait& wait) const {
@@ -297,7 +364,8 @@ class Texts {
     } else {
       text += ", since when is not recorded";
     }
-    if (lock.call != kNoType) text += ", in " + std::string(analysis_.types()[lock.call].name);
+    if (!lock.futex && lock.call != kNoType)
+      text += ", in " + std::string(analysis_.types()[lock.call].name);
     return text;
   }
 
@@ -339,7 +407,9 @@ class WhyText {
         lines_(report.lines),
         texts_(report.call, report.time),
         parts_(report.call),
-        out_(out) {}
+        out_(out) {
+    for (const Node& node : parts_.all()) details_.push_back(texts_.details(node));
+  }
 
   void write() {
     head();
@@ -364,25 +434,37 @@ class WhyText {
     const FoundSpan& span = call_.span();
     line(fmt::format("{} ({}): {} took {}", span.task, span.pid, texts_.title(),
                      texts_.ticks(span.duration)));
-    line(fmt::format("      Time  Percent  From {} to {}", texts_.moment(span.begin),
+    line(fmt::format("    Time  Share  From {} to {}", texts_.moment(span.begin),
                      texts_.moment(span.begin + span.duration)));
   }
-  // Chooses the parts that are shown: the longest ones that there is room for, each with those
-  // whose place it takes.
+  // Chooses the parts that are shown: of those that there is room for always the one that explains
+  // most time with each line that it needs, itself and what it is in the place of.
   void choose(std::size_t room) {
     const std::vector<Node>& all = parts_.all();
     shown_.assign(all.size(), false);
-    std::vector<std::size_t> order(all.size());
-    for (std::size_t i = 0; i < order.size(); i++) order[i] = i;
-    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return all[i].ticks; });
     room -= std::min<std::size_t>(room, 1);  // for what is not shown
-    for (const std::size_t i : order) {
-      const bool around = all[i].parent == kNoNode || shown_[all[i].parent];
-      const std::size_t needs = 1 + texts_.details(all[i]).size();
-      if (!around || needs > room) continue;
-      shown_[i] = true;
-      room -= needs;
+    for (;;) {
+      std::size_t best = kNoNode, best_lines = 0;
+      for (std::size_t i = 0; i < all.size(); i++) {
+        if (shown_[i] || all[i].is_wait || share(all[i].ticks) < kLeastShare) continue;
+        const std::size_t needs = lines_for(i);
+        if (needs > room) continue;
+        if (best == kNoNode || all[i].ticks * best_lines > all[best].ticks * needs) {
+          best = i;
+          best_lines = needs;
+        }
+      }
+      if (best == kNoNode) return;
+      room -= best_lines;
+      for (std::size_t i = best; i != kNoNode; i = all[i].parent) shown_[i] = true;
     }
+  }
+  std::size_t lines_for(std::size_t node) const {
+    std::size_t lines = 0;
+    for (std::size_t i = node; i != kNoNode && !shown_[i]; i = parts_.all()[i].parent) {
+      lines += 1 + details_[i].size();
+    }
+    return lines;
   }
   void write_inside(std::size_t node) {
     for (const std::size_t i : parts_.inside(node)) {
@@ -390,15 +472,18 @@ class WhyText {
       const Node& part = parts_.all()[i];
       const std::string indent(2 * part.depth, ' ');
       row(part.ticks, indent + texts_.what(part));
-      for (const std::string& text : texts_.details(part))
-        line(std::string(22, ' ') + indent + text);
+      for (const std::string& text : details_[i])
+        line(std::string(kDetailIndent, ' ') + indent + text);
       write_inside(i);
     }
   }
-  void row(std::uint64_t ticks, const std::string& what) {
+  // Percent of the call's duration.
+  double share(std::uint64_t ticks) const {
     const double all = static_cast<double>(call_.span().duration);
-    const double share = all > 0 ? 100. * static_cast<double>(ticks) / all : 0;
-    line(fmt::format("{:>10} {:7.2f}%  {}", texts_.ticks(ticks), share, what));
+    return all > 0 ? 100. * static_cast<double>(ticks) / all : 0;
+  }
+  void row(std::uint64_t ticks, const std::string& what) {
+    line(fmt::format("{:>8} {:5.1f}%  {}", texts_.ticks(ticks), share(ticks), what));
   }
   // The parts without parts of their own add up to the call's time.
   void write_rest() {
@@ -408,7 +493,7 @@ class WhyText {
       ticks += parts_.all()[i].ticks;
       count++;
     }
-    if (count > 0) row(ticks, fmt::format("{} other parts (--json has all)", count));
+    if (count > 0) row(ticks, counted(count, "other part") + " (--json has all)");
   }
   std::vector<std::string> last_lines() const {
     std::vector<std::string> lines;
@@ -430,7 +515,8 @@ class WhyText {
   const Texts texts_;
   const Parts parts_;
   TextWriter& out_;
-  std::vector<bool> shown_;
+  std::vector<bool> shown_;                        // by part
+  std::vector<std::vector<std::string>> details_;  // by part
 };
 
 class WhyJson {
