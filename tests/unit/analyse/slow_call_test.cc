@@ -314,3 +314,73 @@ TEST_CASE("what is sent to a socket of the same machine is on the receiver's pat
                                                      "60:310-340", "42:340-380", "42:380-400"});
   }
 }
+
+TEST_CASE("a flush is asked for by the last who wanted it, before its write and behind it") {
+  SlowRecording r;
+  constexpr std::uint64_t kNoSector = ~std::uint64_t{0}, kFlush = 2 | 1 << 18;
+  r.pid(0, 42).pid(1, 60);
+  r.at(0, 0, FKT_E_SYS_ENTRY, kFsync);
+  r.point(0, 10, kQueue, {kDisk, kDisk, 0, 800, 512, 1 | 1 << 17 | 1 << 18});
+  r.at(0, 20, FKT_E_SWITCH_D, 0);
+  r.point(1, 30, kIssue, {0xf, kDisk, kNoSector, 0, kFlush});
+  r.at(1, 100, FKT_E_IRQ_ENTRY, 14);
+  r.point(1, 110, kComplete, {0xf, 0, 0});
+  r.at(1, 120, FKT_E_IRQ_EXIT, 14 | 1 << 22);
+  r.point(1, 130, kIssue, {0xa, kDisk, 800, 512, 1});
+  r.at(1, 200, FKT_E_IRQ_ENTRY, 14);
+  r.point(1, 210, kComplete, {0xa, 512, 0});
+  r.at(1, 220, FKT_E_IRQ_EXIT, 14 | 1 << 22);
+  r.point(1, 230, kIssue, {0xf, kDisk, kNoSector, 0, kFlush});
+  r.at(1, 300, FKT_E_IRQ_ENTRY, 14);
+  r.point(1, 310, kComplete, {0xf, 0, 0});
+  r.at(1, 320, FKT_E_WAKING, 42);
+  r.at(1, 330, FKT_E_IRQ_EXIT, 14 | 1 << 22);
+  r.at(0, 340, FKT_E_SWITCH_R, 42);
+  r.at(0, 400, FKT_E_SYS_EXIT, 0);
+  const SlowCall call(r.recording(), r.slowest_of("sys_fsync"), {});
+  const DiskRequest* const flush = call.request(call.span().index, T + 320);
+  REQUIRE(flush != nullptr);
+  CHECK(IoUse::operation(flush->flags) == IoUse::What::flush);
+  CHECK(tid(call, flush->task) == 42);
+  CHECK(flush->queued == T + 10);
+  CHECK(flush->issued == T + 230);
+  // The write that it belongs to is not ahead of it.
+  CHECK(call.ahead_of(*flush).empty());
+}
+
+TEST_CASE("threads that wait for each other in turn are one part") {
+  SlowRecording r;
+  r.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n42\t42\t1\tapp\n43\t42\t1\tapp\n44\t42\t1\tapp\n");
+  constexpr std::uint64_t kMutex = 0x7000, kWait = 128, kWake = 129;
+  r.pid(0, 42).pid(1, 43).pid(2, 44);
+  const auto futex = [&](std::uint32_t cpu, std::uint64_t at, std::uint64_t operation) {
+    r.at(cpu, at, FKT_E_SYS_ENTRY_ARGS, 7, {kFutex, kMutex, operation, 2, 0, 0, 0});
+  };
+  futex(0, 0, kWait);
+  r.at(0, 10, FKT_E_SWITCH_S, 0);
+  futex(1, 20, kWait);
+  r.at(1, 30, FKT_E_SWITCH_S, 0);
+  r.at(2, 40, FKT_E_SYS_ENTRY, kFsync);
+  r.at(2, 200, FKT_E_SYS_EXIT, 0);
+  futex(2, 210, kWake);
+  r.at(2, 220, FKT_E_WAKING, 43);
+  r.at(2, 225, FKT_E_SYS_EXIT, 1);
+  r.at(1, 230, FKT_E_SWITCH_R, 43);
+  r.at(1, 240, FKT_E_SYS_EXIT, 0);
+  r.at(1, 250, FKT_E_SYS_ENTRY, kFsync);
+  r.at(1, 350, FKT_E_SYS_EXIT, 0);
+  futex(1, 360, kWake);
+  r.at(1, 370, FKT_E_WAKING, 42);
+  r.at(1, 375, FKT_E_SYS_EXIT, 1);
+  r.at(0, 380, FKT_E_SWITCH_R, 42);
+  r.at(0, 400, FKT_E_SYS_EXIT, 0);
+  const SlowCall call(r.recording(), r.slowest_of("sys_futex"), {});
+  CHECK(call.span().pid == 42);
+  CHECK(call.path().waits.size() == 2);
+  const std::string text = text_of(call);
+  CHECK(
+      text.find(
+          "  360 ns  90.0%  asleep in sys_futex until threads of app (42) woke it:\n"
+          "                   longest of 2: mutex 0x7000 was held by app (43) since 240 (130 ns)\n"
+          "  260 ns  65.0%    running in sys_fsync\n") != text.npos);
+}
