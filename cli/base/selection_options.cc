@@ -15,7 +15,7 @@
 namespace fkt::cli {
 namespace {
 
-constexpr std::string_view kWindow = "10ms";
+constexpr const char* kWindow = "10ms";
 
 Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
   if (const Layer* layer = catalogue.layer(text)) return layer->bit;
@@ -25,6 +25,11 @@ Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
     names.push_back(layer.name);
   }
   return usage("--layer: no layer \"" + text + "\"" + did_you_mean(text, names));
+}
+
+// Returns by how many ticks a time can differ from another one that is printed with the same ns.
+std::uint64_t ticks_of_same_ns(const RecordingInfo& info) {
+  return static_cast<std::uint64_t>(info.clocks.ticks_per_second() / 2e9 + 0.499);
 }
 
 Status find_around(const Options& options, const Recording& recording, Selection& selection,
@@ -51,7 +56,7 @@ void add_selection_options(boost::program_options::options_description_easy_init
       "task", value("TASK"), "only what this process or task (number or name) did itself")(
       "cpu", value("N"), "only this CPU")("layer", value("L"),
                                           "only events of this layer (name or bit number)")(
-      "from", value("T"), "from this time on: 250ms, 1.5s, 12000cycles, 14:03:22.5")(
+      "from", value("T"), "from this time on: 1.5 (s), 250ms, 12000cycles, 14:03:22.5")(
       "to", value("T"), "up to this time")(
       "where", value("EXPR"), "only events like 'name ~ \"sys_*\" && duration > 1ms && cpu == 2'")(
       "around", value("EVENT"), "only what happened near this event: a name, or an expression")(
@@ -68,13 +73,15 @@ std::optional<std::string> selection_option(const Options& options) {
 
 Result<std::uint64_t> parse_moment(std::string_view option, const std::string& text,
                                    const Recording& recording) {
-  FKT_TRY(check_has_unit(option, text));
   const bool is_wall_clock = text.find(':') != text.npos;
-  const auto clock =
-      parse_time(text, is_wall_clock ? info_with_clock_events(recording) : recording.info(),
-                 recording_end(recording));
+  const auto clock = parse_time(
+      with_unit(text), is_wall_clock ? info_with_clock_events(recording) : recording.info(),
+      recording_end(recording));
   if (!clock) return usage(std::string(option) + ": " + clock.error().message);
-  return clock;
+  if (!lacks_unit(text)) return clock;
+  // Seconds as a table prints them: what it says of that very time belongs to the part.
+  const std::uint64_t same = ticks_of_same_ns(recording.info());
+  return option == "--to" ? *clock + same + 1 : *clock - std::min(*clock, same);
 }
 
 Result<TimeSpan> time_span(const Options& options, const Recording& recording) {
@@ -209,8 +216,7 @@ Status find_selected(const Options& options, const Recording& recording, Selecti
 }
 
 Result<std::uint64_t> window_of(const Options& options, const Recording& recording) {
-  const std::string text = options.has("window") ? options.text("window") : std::string(kWindow);
-  FKT_TRY(check_has_unit("--window", text));
+  const std::string text = with_unit(options.has("window") ? options.text("window") : kWindow);
   const auto window = fkt::parse_duration(text, recording.info().clocks.ticks_per_second());
   if (!window) return about("--window", window.error());
   return window;

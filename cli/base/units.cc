@@ -57,13 +57,14 @@ Result<std::uint64_t> parse_duration(std::string_view option, std::string_view t
   return parse_with_unit(option, text, units, "a duration (as 10s, 250ms, 5m or 1h)");
 }
 
-Status check_has_unit(std::string_view option, std::string_view text) {
+bool lacks_unit(std::string_view text) {
   double number = 0;
   std::string_view unit;
-  if (!split_number(text, number, unit) || !unit.empty() || number == 0) return Done{};
-  const std::string bare(text);
-  return usage(std::string(option) + ": " + bare + " what? " + bare + "us, " + bare + "ms, " +
-               bare + "s, " + bare + "cycles");
+  return split_number(text, number, unit) && unit.empty();
+}
+
+std::string with_unit(std::string_view text) {
+  return std::string(text) + (lacks_unit(text) ? "s" : "");
 }
 
 Result<TimeUnit> parse_unit(const std::string& text) {
@@ -80,19 +81,6 @@ Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text
     return number;
   }
   return usage(fmt::format("{}: \"{}\" is not a number from {} to {}", option, text, least, most));
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  static constexpr const char* kUnits[] = {"kB", "MB", "GB", "TB", "PB"};
-  if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-  double value = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  // 999.95 and above would be rounded to 1000.0.
-  while (value >= 999.95 && unit + 1 < std::size(kUnits)) {
-    value /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 }  // namespace fkt::cli

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lib/base/result.h"
+#include "lib/base/size_text.h"
 #include "lib/base/text.h"
 #include "lib/base/time_format.h"
 
@@ -22,14 +23,16 @@ Result<std::uint64_t> parse_duration(std::string_view option, std::string_view t
 // Parses the value of --time, the unit in which times are shown.
 Result<TimeUnit> parse_unit(const std::string& text);
 
-// Returns an error if the text is a number without a unit, which could mean several times.
-Status check_has_unit(std::string_view option, std::string_view text);
+// Returns whether the text is a time without a unit, which counts seconds.
+bool lacks_unit(std::string_view text);
+// Returns the time with its unit.
+std::string with_unit(std::string_view text);
 
 // Parses a whole number from `least` to `most`.
 Result<std::uint64_t> parse_whole(std::string_view option, std::string_view text,
                                   std::uint64_t least, std::uint64_t most);
 
+using fkt::bytes_text;
 using fkt::with_commas;
-std::string bytes_text(std::uint64_t bytes);  // "812 bytes", "1.2 MB" (powers of 1000)
 
 }  // namespace fkt::cli

@@ -46,7 +46,7 @@ void add_options(Options& options) {
   add(",n", value("N"), "a row for each Nth part of the time (default 20)");
   add("time", value("UNIT"), "times in cycles, ns, us, ms or s (default: s; JSON and CSV: us)");
   add = options.section("Which part");
-  add("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5");
+  add("from", value("T"), "from this time on: 1.5 (s), 250ms, 14:03:22.5");
   add("to", value("T"), "up to this time");
   options.positional("FILE", 1);
 }

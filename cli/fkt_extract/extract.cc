@@ -25,7 +25,7 @@ namespace {
 void add_options(Options& options) {
   auto add =
       options.section("Which slice (--from and --to again, --pages A-B,C-D: several stretches)");
-  add("from", values("T"), "from this time on: 250ms, 1.5s, 12000cycles, 14:03:22.5");
+  add("from", values("T"), "from this time on: 1.5 (s), 250ms, 12000cycles, 14:03:22.5");
   add("to", values("T"), "up to this time");
   add("pages", value("A-B"), "the time of these pages, as numbered by fkt_print -t");
   add("where", value("EXPR"), "from the first to the last event that the expression selects");

@@ -122,9 +122,8 @@ Result<std::vector<Interval>> by_task(const Options& options, const Recording& r
 
 Status widen(const Options& options, const Recording& recording, std::vector<Interval>& stretches) {
   if (!options.has("context")) return Done{};
-  FKT_TRY(check_has_unit("--context", options.text("context")));
-  const auto context =
-      fkt::parse_duration(options.text("context"), recording.info().clocks.ticks_per_second());
+  const auto context = fkt::parse_duration(with_unit(options.text("context")),
+                                           recording.info().clocks.ticks_per_second());
   if (!context) return about("--context", context.error());
   for (Interval& stretch : stretches) {
     stretch.from -= std::min(stretch.from, *context);

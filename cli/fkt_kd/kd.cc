@@ -208,7 +208,7 @@ Result<std::string> critical_path(CallSource& source, const KdRequest& request,
                  fmt::format("--critical-path: no process {} in the recording", pid)};
   }
   const std::vector<PathStep> steps =
-      fkt::critical_path(states, analysis.tasks(), task, analysis.begin(), analysis.end());
+      fkt::critical_path(states, analysis.tasks(), task, analysis.begin(), analysis.end()).steps;
   if (steps.empty()) {
     return Error{ErrorCode::absent,
                  fmt::format("--critical-path: {} did not live in that part", pid)};

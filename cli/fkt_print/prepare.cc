@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cli/fkt_print/prepare.h"
 
+#include <unistd.h>
+
 #include "cli/base/options.h"
 #include "cli/base/selection_options.h"
+#include "cli/base/terminal.h"
 #include "cli/base/text_file.h"
+#include "lib/analyse/slow_call.h"
 #include "lib/format/clocks.h"
 #include "lib/report/buffer_table.h"
 #include "lib/report/page_table.h"
 #include "lib/report/slowest_report.h"
+#include "lib/report/why_report.h"
 
 namespace fkt::cli {
 namespace {
+
+constexpr std::size_t kWhyLines = 22;  // of a screen of 24
+
+Error none_seen(const std::string& option, const std::string& name) {
+  return {ErrorCode::absent, option + ": no span \"" + name + "\" was seen from entry to exit"};
+}
 
 Result<Prepared> prepare_slowest(const Options& options, const Recording& recording,
                                  PrintRequest& request, const Reading& reading) {
   const SlowestRequest& asked = *request.slowest;
   const auto spans = slowest(recording, request.selection, asked.name, asked.most, reading);
-  if (spans.empty()) {
-    return Error{ErrorCode::absent,
-                 "--slowest: no span \"" + asked.name + "\" was seen from entry to exit"};
-  }
+  if (spans.empty()) return none_seen("--slowest", asked.name);
   const TimeFormat time(request.unit, recording.info().clocks.ticks_per_second());
   TextWriter out;
   const SlowestTable table{spans, asked.name, recording_start(recording.info()), time};
@@ -36,6 +44,29 @@ Result<Prepared> prepare_slowest(const Options& options, const Recording& record
   restrict_to(request.selection, surroundings(spans, window), "the slowest " + asked.name);
   if (!request.json) prepared.text += '\n';
   return prepared;
+}
+
+// Writes a screen, or a line of JSON, for each of the slowest.
+Result<Prepared> prepare_why(const Recording& recording, const PrintRequest& request,
+                             const Reading& reading) {
+  const SlowestRequest& asked = *request.why;
+  const auto spans = slowest(recording, request.selection, asked.name, asked.most, reading);
+  if (spans.empty()) return none_seen("--why", asked.name);
+  const TimeFormat time(request.unit, recording.info().clocks.ticks_per_second());
+  const Terminal screen = terminal(STDOUT_FILENO);
+  TextWriter out;
+  out.set_columns(screen.width);
+  for (const FoundSpan& span : spans) {
+    const SlowCall call(recording, span, reading);
+    const WhyReport report{call, time, kWhyLines};
+    if (request.json) {
+      report.json(out);
+      continue;
+    }
+    if (out.size() > 0) out.put('\n');
+    report.text(out);
+  }
+  return Prepared{out.take(), true};
 }
 
 Status write_time_table(const Recording& recording, const PrintRequest& request,
@@ -81,6 +112,7 @@ Result<Prepared> prepare(const Options& options, const Recording& recording, Pri
   if (request.tables_only) return Prepared{{}, true};
   FKT_TRY(find_selected(options, recording, request.selection, reading));
   if (request.slowest) return prepare_slowest(options, recording, request, reading);
+  if (request.why) return prepare_why(recording, request, reading);
   return Prepared{};
 }
 

@@ -11,6 +11,7 @@ namespace fkt::cli {
 namespace {
 
 constexpr std::uint64_t kMostSlowest = 1'000'000;  // rows of a table
+constexpr std::uint64_t kMostWhy = 1000;           // calls, each of which reads the recording once
 
 // Reads the options that search the recording or write tables of it.
 Status find_request(const Options& options, PrintRequest& r) {
@@ -33,6 +34,24 @@ Status find_request(const Options& options, PrintRequest& r) {
     if (options.has("around")) return usage("--around and --slowest: only one of the two");
     if (r.counts) return usage("--counts and --slowest: only one of the two");
   }
+  return Done{};
+}
+
+// Reads --why and -n.
+Status why_request(const Options& options, PrintRequest& r) {
+  if (!options.has("why")) {
+    if (options.has("-n")) return usage("-n: only with --why");
+    return Done{};
+  }
+  for (const char* other :
+       {"dump", "stats", "counts", "slowest", "window", "csv", "top", "files", "disks", "sockets",
+        "calls", "sched", "stacks", "summary", "-t", "-b"}) {
+    if (options.has(other))
+      return usage("--why and " + options.shown(other) + ": only one of the two");
+  }
+  std::uint64_t most = 1;
+  if (options.has("-n")) most = FKT_TRY(parse_whole("-n", options.text("-n"), 1, kMostWhy));
+  r.why = {static_cast<std::size_t>(most), options.text("why")};
   return Done{};
 }
 
@@ -113,9 +132,12 @@ void add_print_options(Options& options) {
   add("codes", "with each event its code, in hexadecimal");
   add("time", value("UNIT"),
       "times in cycles, ns, us, ms or s (default: what suits each; in JSON and CSV cycles, but "
-      "us where --calls, --sched, --summary or --diff is given)");
+      "us where --calls, --sched, --summary, --why or --diff is given)");
   add(",k", "leave user-level time out of the histogram");
   add("slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)");
+  add("why", value("NAME"),
+      "why the slowest of them took so long: its file or peer, what it waited for, for whom");
+  add(",n", value("N"), "with --why: the N slowest (default 1)");
   add(",t", value("TABLE"), "write when each page was filled to this file (for fkt_extract)");
   add(",b", value("TABLE"),
       "write how full FKT's own buffers were to this file (needs the layer fkt; see "
@@ -153,10 +175,12 @@ Result<PrintRequest> print_request(const Options& options) {
     r.unit = FKT_TRY(parse_unit(options.text("time")));
   } else if (!r.json && !r.csv) {
     r.unit = TimeUnit::readable;
-  } else if (r.view == View::calls || r.view == View::sched || r.view == View::summary) {
+  } else if (options.has("why") || r.view == View::calls || r.view == View::sched ||
+             r.view == View::summary) {
     r.unit = TimeUnit::us;
   }
   FKT_TRY(find_request(options, r));
+  FKT_TRY(why_request(options, r));
   if (options.has("-p") && !r.dump && r.view == View::none)
     return usage("-p: only with the events; see -s for the rest");
   if (options.has("-s") && !r.statistics && !r.counts && !r.slowest) {

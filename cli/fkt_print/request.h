@@ -29,7 +29,8 @@ struct PrintRequest {
        without_user = false;
   bool codes = false;  // --codes: of the events, in the dump
   std::optional<SlowestRequest> slowest;
-  std::string process;  // -p with a name, whose number is to be found; empty: none
+  std::optional<SlowestRequest> why;  // --why, -n
+  std::string process;                // -p with a name, whose number is to be found; empty: none
   View view = View::none;
   std::optional<std::size_t> top;  // rows of a table; nothing: as many as there are
   std::string time_table;          // output file for the table of pages; empty: none

@@ -44,7 +44,7 @@ void add_options(Options& options) {
       "write the page as one file, with as much of the recording as fits: to send to somebody");
   add("size", value("BYTES"), "the most that --html writes (default 5M)");
   add = options.section("Which part is drawn");
-  add("from", value("T"), "from this time on: 250ms, 1.5s, 14:03:22.5");
+  add("from", value("T"), "from this time on: 1.5 (s), 250ms, 14:03:22.5");
   add("to", value("T"), "up to this time");
   add("time", value("UNIT"), "its times in cycles, ns, us, ms or s (default s)");
   add = options.section("With a browser");

@@ -104,6 +104,8 @@ class Analysis {
   const Window& window() const { return window_; }
   const SpanTracker& spans() const { return spans_; }
   const CpuAccounting& cpu_accounting() const { return cpu_accounting_; }
+  // The asynchronous spans that the last event has ended.
+  const std::vector<AsyncSpans::Ended>& ended_asyncs() const { return ended_; }
 
   // Beginning and end (ticks) of what the statistics cover; valid after finish().
   std::uint64_t begin() const;

@@ -8,10 +8,12 @@ namespace {
 
 using Doing = TaskActivity::Doing;
 
-// A part of the path that is not yet explained: `task` from `from` to `to` (ticks).
+// A part of the path that is not yet explained: `task` from `from` to `to` (ticks), in place of a
+// wait.
 struct Open {
   TaskIndex task;
   std::uint64_t from, to;
+  std::uint32_t wait = kNoWait;
 };
 
 // Returns the task's last period that begins before `to` (ticks); nullptr: none is known.
@@ -36,7 +38,15 @@ PathStep step_of(const TaskActivity::Period& period, const Open& open) {
           period.doing,
           period.call,
           period.by_interrupt,
-          period.waker};
+          period.waker,
+          open.wait};
+}
+
+// Returns the task whose doings explain the sleep; kNoTask: none.
+TaskIndex explaining(const TaskActivity& states, const TaskActivity::Period& sleep) {
+  const TaskIndex waker = sleep.by_interrupt ? sleep.raiser : sleep.waker;
+  if (waker == kNoTask || sleeps(before(states.history(waker), sleep.to))) return kNoTask;
+  return waker;
 }
 
 // Returns from when on a task that was forked at or after open.from is the path itself, and not its
@@ -64,9 +74,10 @@ std::uint64_t end_of(const std::vector<TaskActivity::Period>& history, const Tas
 
 }  // namespace
 
-std::vector<PathStep> critical_path(const TaskActivity& states, const Tasks& tasks, TaskIndex task,
-                                    std::uint64_t from, std::uint64_t to) {
-  std::vector<PathStep> path;  // last step first; reversed at the end
+CriticalPath critical_path(const TaskActivity& states, const Tasks& tasks, TaskIndex task,
+                           std::uint64_t from, std::uint64_t to) {
+  CriticalPath found;
+  std::vector<PathStep>& path = found.steps;  // last step first; reversed at the end
   std::vector<Open> open{
       {task, std::max(from, tasks[task].born), end_of(states.history(task), tasks[task], to)}};
   while (!open.empty()) {
@@ -76,33 +87,34 @@ std::vector<PathStep> critical_path(const TaskActivity& states, const Tasks& tas
       continue;
     }
     if (const std::uint64_t own = first_own(states, tasks, now); own > now.from) {
-      const Open rest{now.task, own, now.to};
-      now = {tasks[now.task].parent, now.from, std::min(own, now.to)};
+      const Open rest{now.task, own, now.to, now.wait};
+      now = {tasks[now.task].parent, now.from, std::min(own, now.to), now.wait};
       open.push_back(rest);
       continue;
     }
     const TaskActivity::Period* period = before(states.history(now.task), now.to);
     const std::uint64_t known = period == nullptr ? now.from : std::max(period->to, now.from);
     if (period == nullptr || known < now.to) {
-      path.push_back({.from = known, .to = now.to, .task = now.task});
+      path.push_back({.from = known, .to = now.to, .task = now.task, .wait = now.wait});
       now.to = known;
       continue;
     }
     const PathStep step = step_of(*period, now);
     now.to = step.from;
-    const bool slept = sleeps(period);
     // The wake-up explains the sleep only if the sleep lasted up to the end of this part.
-    const bool by_task = slept && period->waker != TaskActivity::kNoWaker &&
-                         !period->by_interrupt && period->to == step.to &&
-                         !sleeps(before(states.history(period->waker), step.to));
-    if (by_task) {
-      open.push_back({period->waker, step.from, step.to});
+    const bool woken = sleeps(period) && period->to == step.to;
+    const TaskIndex waker = woken ? explaining(states, *period) : kNoTask;
+    if (waker != kNoTask) {
+      const auto wait = static_cast<std::uint32_t>(found.waits.size());
+      found.waits.push_back(
+          {step.from, step.to, step.task, waker, step.call, step.wait, step.doing == Doing::disk});
+      open.push_back({waker, step.from, step.to, wait});
     } else {
       path.push_back(step);
     }
   }
   std::reverse(path.begin(), path.end());
-  return path;
+  return found;
 }
 
 }  // namespace fkt

@@ -23,11 +23,6 @@ constexpr std::string_view kWhatNames[] = {"read",       "write",      "open",  
                                            "read ahead", "write back", "flush", "discard", "other",
                                            "send",       "receive",    "peek"};
 
-std::uint64_t value_of(const EventType& type, const Event& event, std::string_view name) {
-  const Field* const field = type.field(event, name);
-  return field == nullptr ? 0 : EventType::value(*field, event).value_or(0);
-}
-
 constexpr std::size_t kMappedBytes = 12;
 
 // Returns whether the address is one of version 4, as version 6 writes it.
@@ -52,24 +47,6 @@ Ip6Address address6_of(const EventType& type, const Event& event, std::string_vi
   const ByteView bytes = field == nullptr ? ByteView{} : EventType::bytes(*field, event);
   if (bytes.size() == address.size()) std::ranges::copy(bytes, address.begin());
   return address;
-}
-
-// Returns the operation of a request, by its flags (enum req_op).
-IoWhat what_of(std::uint64_t flags) {
-  switch (flags & 0xff) {
-    case 0:
-      return IoWhat::read;
-    case 1:
-    case 9:  // zeroes
-      return IoWhat::write;
-    case 2:
-      return IoWhat::flush;
-    case 3:
-    case 5:  // erase
-      return IoWhat::discard;
-    default:
-      return IoWhat::other;
-  }
 }
 
 struct KnownCall {
@@ -150,6 +127,23 @@ void IoUse::Sums::add(std::uint64_t duration) {
   durations.add(duration);
 }
 
+IoUse::What IoUse::operation(std::uint64_t flags) {
+  switch (flags & 0xff) {  // enum req_op
+    case 0:
+      return What::read;
+    case 1:
+    case 9:  // zeroes
+      return What::write;
+    case 2:
+      return What::flush;
+    case 3:
+    case 5:  // erase
+      return What::discard;
+    default:
+      return What::other;
+  }
+}
+
 // What is asked for at one moment and done at another, by whichever task.
 struct IoUse::KnownPoint {
   std::string_view name;  // of a tracepoint, or "FUNCTION:entry"
@@ -159,10 +153,6 @@ struct IoUse::KnownPoint {
 
 void IoUse::find_sources() {
   constexpr KnownPoint kPoints[] = {
-      {"block_bio_queue", Table::disks, {Step::queue}},
-      {"block_rq_issue", Table::disks, {Step::issue}},
-      {"block_rq_requeue", Table::disks, {Step::requeue}},
-      {"block_rq_complete", Table::disks, {Step::complete}},
       {"aio_read:entry", Table::files, {Step::ask, What::read}},
       {"aio_write:entry", Table::files, {Step::ask, What::write}},
       {"aio_complete_rw:entry", Table::files, {Step::answer}},
@@ -180,6 +170,10 @@ void IoUse::find_sources() {
       const auto* const call = std::ranges::find(kIoCalls, name, &KnownCall::function);
       if (is_function && call != std::end(kIoCalls) && call->table == table_) {
         calls_.insert_or_assign(number, Call{call->what, call->protocol});
+      }
+      const DiskRequests::Step* const of_disk = DiskRequests::step_of(name);
+      if (of_disk != nullptr && !is_function && table_ == Table::disks) {
+        points_.insert_or_assign(number, Point{.of_disk = *of_disk});
       }
       const auto* const point = std::ranges::find(kPoints, name, &KnownPoint::name);
       if (point == std::end(kPoints) || point->table != table_) continue;
@@ -215,7 +209,7 @@ void IoUse::add(const Event& event, const Analysis::Found& place) {
 // Lost events may have been ends.
 void IoUse::lose() {
   requests_.clear();
-  askers_.clear();
+  disk_requests_.lose();
   connections_.clear();
 }
 
@@ -234,19 +228,21 @@ bool IoUse::is_selected(const Event& event, TaskIndex task) {
   return false;
 }
 
-IoUse::Object IoUse::object_of(const EventType& type, const Event& event,
+IoUse::Object IoUse::file_of(const EventType& type, const Event& event) {
+  Object object;
+  object.device = field_value(type, event, "dev");
+  object.number = field_value(type, event, "ino");
+  return object;
+}
+
+IoUse::Object IoUse::socket_of(const EventType& type, const Event& event,
                                std::string_view protocol) {
   Object object;
-  if (table_ == Table::files) {
-    object.device = value_of(type, event, "dev");
-    object.number = value_of(type, event, "ino");
-    return object;
-  }
   object.protocol = protocol;
-  object.number = value_of(type, event, "sk");
-  object.own_port = static_cast<std::uint16_t>(value_of(type, event, "sport"));
-  object.port = static_cast<std::uint16_t>(value_of(type, event, "dport"));
-  object.address = static_cast<std::uint32_t>(value_of(type, event, "daddr"));
+  object.number = field_value(type, event, "sk");
+  object.own_port = static_cast<std::uint16_t>(field_value(type, event, "sport"));
+  object.port = static_cast<std::uint16_t>(field_value(type, event, "dport"));
+  object.address = static_cast<std::uint32_t>(field_value(type, event, "daddr"));
   // The other end of an IPv6 socket stands in daddr6; if it is an IPv4 address, as ::ffff:a.b.c.d.
   // daddr of such a socket can be anything. The other end of an IPv4 socket stands in daddr, and
   // daddr6 is 0 or the same address as ::ffff:a.b.c.d.
@@ -257,6 +253,18 @@ IoUse::Object IoUse::object_of(const EventType& type, const Event& event,
     object.address = 0;
     object.address6 = address6;
   }
+  return object;
+}
+
+std::string_view IoUse::protocol_of(std::string_view function) {
+  const auto* const call = std::ranges::find(kIoCalls, function, &KnownCall::function);
+  return call == std::end(kIoCalls) ? std::string_view() : call->protocol;
+}
+
+IoUse::Object IoUse::object_of(const EventType& type, const Event& event,
+                               std::string_view protocol) {
+  if (table_ == Table::files) return file_of(type, event);
+  const Object object = socket_of(type, event, protocol);
   if (protocol != "tcp") return object;
   // A connection that both sides have closed has no ports any more.
   if (object.own_port != 0) {
@@ -272,7 +280,7 @@ IoUse::Object IoUse::object_of(const EventType& type, const Event& event,
 // while before they are counted.
 void IoUse::add_call(const Event& event, const EventType& type, const Call& call,
                      const Analysis::Found& place) {
-  const std::uint64_t flags = value_of(type, event, "flags");
+  const std::uint64_t flags = field_value(type, event, "flags");
   Done done{{process_of(place.task), object_of(type, event, call.protocol), call.what, false},
             event.clock - std::min(event.clock, place.step.duration),
             place.step.duration};
@@ -280,7 +288,7 @@ void IoUse::add_call(const Event& event, const EventType& type, const Call& call
   if (what == What::receive && (flags & kPeek) != 0) what = What::peek;
   if (what == What::receive && (flags & kErrorQueue) != 0) what = What::other;
   const bool has_result = what != What::fault;  // its result is a set of bits
-  const auto result = static_cast<std::int64_t>(has_result ? value_of(type, event, "ret") : 0);
+  const auto result = static_cast<std::int64_t>(has_result ? field_value(type, event, "ret") : 0);
   const bool moves_bytes = what == What::read || what == What::write || what == What::send ||
                            what == What::receive || what == What::peek;
   done.failed = result < 0;
@@ -309,19 +317,8 @@ void IoUse::Done::add_to(std::map<Key, Sums>& all) const {
 void IoUse::add_point(const Event& event, const EventType& type, const Point& point,
                       TaskIndex task) {
   switch (point.step) {
-    case Step::queue:
-      askers_.insert_or_assign(
-          std::pair(value_of(type, event, "dev"), value_of(type, event, "sector")),
-          Asker{task, value_of(type, event, "part"), value_of(type, event, "ino"),
-                is_selected(event, task)});
-      return;
-    case Step::issue:
-      return issue(event, type, task);
-    case Step::requeue:
-      requests_.erase(value_of(type, event, "rq"));
-      return;
-    case Step::complete:
-      return complete(event, type);
+    case Step::disk:
+      return add_disk(event, type, point.of_disk, task);
     case Step::ask:
       return ask(event, type, point.what, task);
     case Step::answer:
@@ -329,51 +326,26 @@ void IoUse::add_point(const Event& event, const EventType& type, const Point& po
     case Step::state:
       // A socket leaves the state "closed" when it begins a new connection. The kernel may have
       // freed the old one and given its address to this one.
-      if (value_of(type, event, "oldstate") == kClosed) {
-        connections_.erase(value_of(type, event, "sk"));
+      if (field_value(type, event, "oldstate") == kClosed) {
+        connections_.erase(field_value(type, event, "sk"));
       }
       return;
   }
 }
 
-// A request consists of the bios of one or more tasks. Returns the task whose bio has the lowest of
-// these sectors, if any is known, and forgets all bios in them. A request that does not read or
-// write sectors, such as a SCSI command of a program, has the sector 2^64 - 1.
-IoUse::Asker IoUse::take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes) {
-  const auto first = askers_.lower_bound(std::pair(device, sector));
-  const auto behind = askers_.lower_bound(
-      std::pair(device, sector + std::min(bytes / 512, ~std::uint64_t{0} - sector)));
-  if (first == askers_.end() || first == behind) return {};
-  const Asker asker = first->second;
-  askers_.erase(first, behind);
-  return asker;
-}
-
-void IoUse::issue(const Event& event, const EventType& type, TaskIndex task) {
-  Request request;
-  Object& object = request.object;
-  object.device = value_of(type, event, "dev");
-  request.what = what_of(value_of(type, event, "flags"));
-  request.bytes = request.left = value_of(type, event, "bytes");
-  request.issued = event.clock;
-  const Asker asker = take_asker(object.device, value_of(type, event, "sector"), request.bytes);
-  request.task = asker.task == kNoTask ? task : asker.task;
-  request.selected = asker.selected || is_selected(event, request.task);
-  object.file_device = asker.file != 0 ? asker.file_device : object.device;
-  object.number = asker.file != 0 ? asker.file : value_of(type, event, "ino");
-  requests_.insert_or_assign(value_of(type, event, "rq"), std::move(request));
-}
-
-void IoUse::complete(const Event& event, const EventType& type) {
-  const auto found = requests_.find(value_of(type, event, "rq"));
-  if (found == requests_.end()) return;
-  Request& request = found->second;
-  request.left -= std::min(request.left, value_of(type, event, "bytes"));
-  const bool failed = value_of(type, event, "error") != 0;
-  if (request.left > 0 && !failed) return;
-  request.bytes -= request.left;
-  add_request(event, request, failed);
-  requests_.erase(found);
+void IoUse::add_disk(const Event& event, const EventType& type, DiskRequests::Step step,
+                     TaskIndex task) {
+  const DiskRequest* const done = disk_requests_.add(
+      event, type, step, task, [&](TaskIndex by) { return is_selected(event, by); });
+  if (done == nullptr) return;
+  Object object;
+  object.device = done->device;
+  object.file_device = done->file_device;
+  object.number = done->file;
+  add_request(
+      event,
+      {object, operation(done->flags), done->task, done->issued, done->bytes, done->selected},
+      done->failed);
 }
 
 // io_uring calls io_read() or io_write() a second time, in a worker thread, if the first call would
@@ -381,17 +353,17 @@ void IoUse::complete(const Event& event, const EventType& type) {
 void IoUse::ask(const Event& event, const EventType& type, What what, TaskIndex task) {
   const bool selected = is_selected(event, task);
   const Object object = object_of(type, event, {});
-  const auto [found, is_new] = requests_.try_emplace(value_of(type, event, "rq"));
+  const auto [found, is_new] = requests_.try_emplace(field_value(type, event, "rq"));
   Request& request = found->second;
-  if (is_new || request.object != object) request = {object, what, task, event.clock, 0, 0, false};
+  if (is_new || request.object != object) request = {object, what, task, event.clock, 0, false};
   request.selected |= selected;
 }
 
 void IoUse::answer(const Event& event, const EventType& type) {
-  const auto found = requests_.find(value_of(type, event, "rq"));
+  const auto found = requests_.find(field_value(type, event, "rq"));
   if (found == requests_.end()) return;
   // A number of 32 bits in one kernel's event and of 64 in another's.
-  const auto result = static_cast<std::int64_t>(value_of(type, event, "result"));
+  const auto result = static_cast<std::int64_t>(field_value(type, event, "result"));
   found->second.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(result, 0));
   add_request(event, found->second, result < 0);
   requests_.erase(found);

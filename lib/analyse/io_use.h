@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/disk_requests.h"
 #include "lib/analyse/file_names.h"
 #include "lib/base/histogram.h"
 #include "lib/format/catalogue.h"
@@ -99,21 +100,29 @@ class IoUse {
     return !calls_.empty() || !entries_.empty() || (table_ == Table::disks && !points_.empty());
   }
 
+  // Return the file or socket that an event of the layers fs, socket and transport tells; number 0:
+  // none.
+  static Object file_of(const EventType& type, const Event& event);
+  static Object socket_of(const EventType& type, const Event& event, std::string_view protocol);
+  // Returns the protocol of which a function of the kernel sends or receives; empty: none is known.
+  static std::string_view protocol_of(std::string_view function);
+  // Returns the operation of a request to a disk, by its flags.
+  static What operation(std::uint64_t flags);
   // "read", of a row of what is below another "read below".
   static std::string name(What what, bool below);
 
  private:
-  // What a tracepoint, or the entry of a function, tells: of a bio (queue), of a request to a disk
-  // (issue, requeue, complete), of a request of libaio or io_uring (ask, answer), of a socket
-  // (state).
-  enum class Step : std::uint8_t { queue, issue, requeue, complete, ask, answer, state };
+  // What a tracepoint, or the entry of a function, tells: of a request to a disk (disk), of a
+  // request of libaio or io_uring (ask, answer), of a socket (state).
+  enum class Step : std::uint8_t { disk, ask, answer, state };
   struct Call {
     What what = What::other;
     std::string_view protocol;
   };
   struct Point {
-    Step step = Step::queue;
-    What what = What::other;  // of Step::ask
+    Step step = Step::disk;
+    What what = What::other;                                 // of Step::ask
+    DiskRequests::Step of_disk = DiskRequests::Step::queue;  // of Step::disk
   };
   struct KnownPoint;
   struct Request {
@@ -121,14 +130,8 @@ class IoUse {
     What what = What::other;
     TaskIndex task = kNoTask;  // that asked for it
     std::uint64_t issued = 0;  // ticks
-    std::uint64_t left = 0;    // bytes that are not completed
     std::uint64_t bytes = 0;
     bool selected = false;  // one of its events so far is what the selection has
-  };
-  struct Asker {
-    TaskIndex task = kNoTask;
-    std::uint64_t file_device = 0, file = 0;  // inode
-    bool selected = false;
   };
   // Process, object, what, below.
   using Key = std::tuple<TaskIndex, Object, What, bool>;
@@ -147,12 +150,10 @@ class IoUse {
   void add_call(const Event& event, const EventType& type, const Call& call,
                 const Analysis::Found& place);
   void add_point(const Event& event, const EventType& type, const Point& point, TaskIndex task);
-  void issue(const Event& event, const EventType& type, TaskIndex task);
   void ask(const Event& event, const EventType& type, What what, TaskIndex task);
-  void complete(const Event& event, const EventType& type);
+  void add_disk(const Event& event, const EventType& type, DiskRequests::Step step, TaskIndex task);
   void answer(const Event& event, const EventType& type);
   void add_request(const Event& event, const Request& request, bool failed);
-  Asker take_asker(std::uint64_t device, std::uint64_t sector, std::uint64_t bytes);
   Object object_of(const EventType& type, const Event& event, std::string_view protocol);
   bool is_selected(const Event& event, TaskIndex task);
   TaskIndex process_of(TaskIndex task) const;
@@ -168,10 +169,8 @@ class IoUse {
   std::unordered_map<std::uint64_t, Object> connections_;  // of TCP, by the socket's address
   std::map<Key, Sums> sums_;
   FileNames names_;
-  std::unordered_map<std::uint64_t, Request> requests_;  // in progress
-  // The process that submitted a bio, and its file, until the request is issued; by device and
-  // first sector.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Asker> askers_;
+  std::unordered_map<std::uint64_t, Request> requests_;  // of libaio and io_uring, in progress
+  DiskRequests disk_requests_;
 };
 
 }  // namespace fkt

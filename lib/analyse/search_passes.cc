@@ -130,41 +130,82 @@ class BeginCpus : public SpanObserver {
   void begin(OpenSpan& call, const SpanPosition& place) override { call.tag = place.cpu; }
   void end(const OpenSpan& call, Outcome, const SpanPosition& place) override {
     of_last_ = call.tag == OpenSpan::kNoTag ? place.cpu : static_cast<std::uint32_t>(call.tag);
+    interrupt_ = place.interrupt;
   }
   void charge(const OpenSpan*, std::uint32_t, CpuState, std::uint64_t) override {}
   // Of the span that ended last.
   std::uint32_t of_last() const { return of_last_; }
+  bool is_interrupt() const { return interrupt_; }
 
  private:
   std::uint32_t of_last_ = 0;
+  bool interrupt_ = false;
+};
+
+// Keeps the longest spans that it is given.
+class Longest {
+ public:
+  explicit Longest(std::size_t most) : most_(most) {}
+  bool wants(const FoundSpan& span) const {
+    return heap_.size() < most_ || (most_ > 0 && longer(span, heap_.front()));
+  }
+  void add(FoundSpan span) {
+    if (heap_.size() == most_) {
+      std::ranges::pop_heap(heap_, longer);
+      heap_.pop_back();
+    }
+    heap_.push_back(std::move(span));
+    std::ranges::push_heap(heap_, longer);
+  }
+  std::vector<FoundSpan> take() {
+    std::ranges::sort(heap_, longer);
+    return std::move(heap_);
+  }
+
+ private:
+  const std::size_t most_;
+  std::vector<FoundSpan> heap_;  // a heap with the shortest span in front
 };
 
 }  // namespace
 
 std::vector<FoundSpan> slowest(const Recording& recording, const Selection& selection,
                                std::string_view name, std::size_t most, const Reading& reading) {
-  std::vector<FoundSpan> heap;  // a heap with the shortest span in front
+  Longest found(most);
   Analysis analysis(recording.info(), selection);
   BeginCpus cpus;
   analysis.watch(cpus);
   FittingTypes types(analysis, name);
-  pass(recording, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
-    if (!place.shown || !place.step.closed || !types.fits(place.step.type)) return;
-    FoundSpan span{
-        event.clock - place.step.duration, place.step.duration, cpus.of_last(), event.pid, {}, {}};
+  const auto add = [&](FoundSpan span, TypeIndex type) {
     if (selection.from && span.begin < *selection.from) return;
-    if (heap.size() == most && (most == 0 || !longer(span, heap.front()))) return;
-    span.name = analysis.types()[place.step.type].name;
-    span.task = analysis.tasks().name(place.task);
-    if (heap.size() == most) {
-      std::ranges::pop_heap(heap, longer);
-      heap.pop_back();
+    if (!found.wants(span)) return;
+    span.name = analysis.types()[type].name;
+    span.task = analysis.tasks().name(span.index);
+    found.add(std::move(span));
+  };
+  pass(recording, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
+    if (!place.shown) return;
+    const SpanStep& step = place.step;
+    if (step.closed && types.fits(step.type)) {
+      add({.begin = event.clock - step.duration,
+           .duration = step.duration,
+           .cpu = cpus.of_last(),
+           .pid = event.pid,
+           .index = place.task,
+           .interrupt = cpus.is_interrupt()},
+          step.type);
     }
-    heap.push_back(std::move(span));
-    std::ranges::push_heap(heap, longer);
+    if (step.async == kNoType || !types.fits(step.async)) return;
+    const AsyncSpan& span = analysis.ended_asyncs().back().span;
+    add({.begin = span.begin,
+         .duration = step.async_duration,
+         .cpu = span.cpu,
+         .pid = analysis.tasks()[span.task].tid,
+         .index = span.task,
+         .async = true},
+        step.async);
   });
-  std::ranges::sort(heap, longer);
-  return heap;
+  return found.take();
 }
 
 }  // namespace fkt

@@ -49,13 +49,18 @@ struct FoundSpan {
   std::uint64_t begin = 0, duration = 0;  // ticks; begin: full stamp
   std::uint32_t cpu = 0;  // on which it began; of a span that a slice cuts: on which it ended
   std::uint32_t pid = 0;
-  std::string name;  // "sys_read"; a pattern may fit several names
-  std::string task;  // the task's name at that time
+  std::string name{};  // "sys_read"; a pattern may fit several names
+  std::string task{};  // the task's name at that time
+  // The task, of a request the one that ran when it began; it has this index in each analysis of
+  // the recording.
+  TaskIndex index = kNoTask;
+  bool async = false;      // an asynchronous span, such as a request to a disk
+  bool interrupt = false;  // it is on no task's stack
 };
 
 // Returns the `most` longest spans that the selection shows from begin to end and whose name fits
-// `name`: the name of a span ("sys_read", "irq 14 ide0"), of its event ("irq"), or a pattern. The
-// longest comes first; spans of equal duration are sorted by time. Empty: none fits.
+// `name`: the name of a span ("sys_read", "irq 14 ide0", "request vda"), of its event ("irq"), or a
+// pattern. The longest comes first; spans of equal duration are sorted by time. Empty: none fits.
 std::vector<FoundSpan> slowest(const Recording& recording, const Selection& selection,
                                std::string_view name, std::size_t most, const Reading& reading);
 

@@ -106,6 +106,11 @@ class SpanTracker {
   TypeIndex innermost_interrupt(std::uint32_t cpu) const {
     return cpu < stacks_.cpus().size() ? innermost(stacks_.cpus()[cpu].stack) : kNoType;
   }
+  // Returns irq or softirq where the CPU handles such an interrupt; else running.
+  CpuState interrupt_state(std::uint32_t cpu) const {
+    const bool handles = cpu < stacks_.cpus().size() && !stacks_.cpus()[cpu].stack.empty();
+    return handles ? interrupt_state(stacks_.cpus()[cpu].stack) : CpuState::running;
+  }
   // From here on, OpenSpan::entry is filled in.
   void keep_entries() { keep_entries_ = true; }
 

@@ -109,6 +109,7 @@ TaskActivity::Period TaskActivity::period_of(const Task& task, std::uint64_t fro
   if (!task.woken || task.doing == Doing::ready) return period;
   period.by_interrupt = (task.waker & kOfInterrupt) != 0;
   period.waker = static_cast<std::uint32_t>(task.waker & ~kOfInterrupt);
+  period.raiser = task.raiser;
   return period;
 }
 
@@ -159,6 +160,8 @@ void TaskActivity::Change::woken(TaskIndex index) {
   Task& task = activity.tasks_[index];
   task.woken = true;
   task.waker = source | (by_interrupt ? kOfInterrupt : 0);
+  task.raiser =
+      by_interrupt ? activity.raised_.raiser(event.cpu, activity.analysis_.spans()) : kNoTask;
   if (event.clock < activity.from_) return;
   TaskStat& stat = activity.stats_[index];
   stat.wakeups++;
@@ -186,6 +189,7 @@ void TaskActivity::exec(const Event& event, TaskIndex running) {
 void TaskActivity::add(const Event& event, TaskIndex running) {
   const Tasks& tasks = analysis_.tasks();
   Change change{*this, event, running};
+  if (keep_) raised_.add(event, running, analysis_.spans());
   if (event.id == kGapBegins) {
     states_.begin_gap(event, tasks, change);
     return reread_all();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/raised_softirqs.h"
 #include "lib/analyse/span_observer.h"
 #include "lib/analyse/task_states.h"
 
@@ -50,6 +51,7 @@ class TaskActivity : public SpanObserver {
     bool by_interrupt = false;       // asleep: woken by an interrupt, not by a task
     std::uint32_t waker = kNoWaker;  // asleep: the waker's TypeIndex or TaskIndex
     TypeIndex call = kNoType;        // the innermost open call; asleep: or kPageFault
+    TaskIndex raiser = kNoTask;      // asleep: the task that raised the softirq that woke it
   };
   // In place of a call: the task slept in no call since its last page fault in user mode.
   static constexpr TypeIndex kPageFault = kNoType - 1;
@@ -95,10 +97,11 @@ class TaskActivity : public SpanObserver {
  private:
   struct Task {
     Doing doing = Doing::unknown;
-    bool faulted = false;      // a page fault in user mode came after its last call
-    bool woken = false;        // ready after a wake-up: the wait will be counted
-    std::uint64_t since = 0;   // ticks
-    std::uint64_t waker = 0;   // key of stat.wakers
+    bool faulted = false;     // a page fault in user mode came after its last call
+    bool woken = false;       // ready after a wake-up: the wait will be counted
+    std::uint64_t since = 0;  // ticks
+    std::uint64_t waker = 0;  // key of stat.wakers
+    TaskIndex raiser = kNoTask;
     TypeIndex call = kNoType;  // the innermost open call
     std::vector<Period> history;
   };
@@ -130,6 +133,7 @@ class TaskActivity : public SpanObserver {
   std::vector<TaskStat> stats_;
   std::vector<Task> tasks_;
   TaskStates states_;
+  RaisedSoftirqs raised_;
 };
 
 // "sys_read", "page fault", "no call": a call as in TaskActivity::Period.

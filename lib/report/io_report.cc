@@ -14,25 +14,6 @@ namespace {
 
 using IoRow = IoUse::Row;
 
-// Returns the device's name, "8:1" if the recording has none.
-std::string device_name(const RecordingInfo& info, std::uint64_t device) {
-  Field field;
-  field.type = FieldType::named;
-  field.names = "dev";
-  const std::string_view known = info.catalogue.name(field, device);
-  return known.empty() ? NumberNames::device(device) : std::string(known);
-}
-
-// Returns the address of the socket's peer, "10.0.2.2:80" or "[::1]:80"; "-": it has none.
-std::string peer(const IoUse::Object& socket) {
-  const bool is_ip6 = socket.address6 != Ip6Address{};
-  if (socket.address == 0 && !is_ip6 && socket.port == 0) return "-";
-  const std::string address = is_ip6                ? '[' + ip6_text(socket.address6) + ']'
-                              : socket.address == 0 ? ""
-                                                    : ip4_text(socket.address);
-  return address + ':' + std::to_string(socket.port);
-}
-
 void add_sums(TableOf<IoRow>& table) {
   constexpr std::size_t kCount = 9, kBytes = 14, kErrors = 7, kTicks = 15;
   const auto ticks = [&](std::string title, std::string_view key, auto value) {
@@ -62,7 +43,7 @@ void add_objects(TableOf<IoRow>& table, const IoReport& report) {
     table.add({.title = "Port", .key = "port", .width = 5, .separated = true},
               [](const IoRow& row) { return std::uint64_t{row.object.own_port}; });
     table.add({.title = "Peer", .key = "peer", .left = true, .separated = true},
-              [](const IoRow& row) { return peer(row.object); });
+              [](const IoRow& row) { return peer_text(row.object); });
     return;
   }
   table.add({.title = "Device",
@@ -109,6 +90,23 @@ constexpr std::string_view kNotSeen[] = {
     "vsock), TCP_ZEROCOPY_RECEIVE, sockets with a BPF program's map.\n"};
 
 }  // namespace
+
+std::string device_name(const RecordingInfo& info, std::uint64_t device) {
+  Field field;
+  field.type = FieldType::named;
+  field.names = "dev";
+  const std::string_view known = info.catalogue.name(field, device);
+  return known.empty() ? NumberNames::device(device) : std::string(known);
+}
+
+std::string peer_text(const IoUse::Object& socket) {
+  const bool is_ip6 = socket.address6 != Ip6Address{};
+  if (socket.address == 0 && !is_ip6 && socket.port == 0) return "-";
+  const std::string address = is_ip6                ? '[' + ip6_text(socket.address6) + ']'
+                              : socket.address == 0 ? ""
+                                                    : ip4_text(socket.address);
+  return address + ':' + std::to_string(socket.port);
+}
 
 void IoReport::text(TextWriter& out) const {
   const std::vector<IoRow> all = use.rows();

@@ -19,26 +19,6 @@ std::string step_subject(const PathStep& step, const Analysis& analysis) {
   return std::string(analysis.tasks().name(step.task));
 }
 
-std::string what(const PathStep& step, const Analysis& analysis) {
-  const std::string call =
-      step.call == kNoType ? "" : " in " + std::string(call_name(analysis, step.call));
-  switch (step.doing) {
-    case Doing::running:
-      return (programs_only(analysis.info()) ? "running or not" : "running") + call;
-    case Doing::ready:
-      return "waiting for a CPU";
-    case Doing::asleep:
-    case Doing::disk:
-      break;
-    default:
-      return "not known";
-  }
-  const std::string until = step.by_interrupt && step.waker != TaskActivity::kNoWaker
-                                ? ", woken by " + analysis.types()[step.waker].name
-                                : "";
-  return "asleep" + call + until;
-}
-
 // Adds the columns of task and activity: in the text, "find, running in sys_lstat" is one.
 void add_what(TableOf<PathTable::Row>& table, const char* title) {
   table.add({.title = title, .left = true, .separated = true, .in = In::kText},
@@ -74,12 +54,32 @@ Table steps_table(const PathTable& path) {
 
 }  // namespace
 
+std::string step_text(const PathStep& step, const Analysis& analysis) {
+  const std::string call =
+      step.call == kNoType ? "" : " in " + std::string(call_name(analysis, step.call));
+  switch (step.doing) {
+    case Doing::running:
+      return (programs_only(analysis.info()) ? "running or not" : "running") + call;
+    case Doing::ready:
+      return "waiting for a CPU";
+    case Doing::asleep:
+    case Doing::disk:
+      break;
+    default:
+      return "not known";
+  }
+  const std::string until = step.by_interrupt && step.waker != TaskActivity::kNoWaker
+                                ? ", woken by " + analysis.types()[step.waker].name
+                                : "";
+  return "asleep" + call + until;
+}
+
 PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis) {
   PathTable table;
   std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
   for (const PathStep& step : path) {
     const std::uint64_t ticks = step.to - step.from;
-    table.steps.push_back({step_subject(step, analysis), what(step, analysis), ticks,
+    table.steps.push_back({step_subject(step, analysis), step_text(step, analysis), ticks,
                            step.from - std::min(step.from, analysis.start()),
                            analysis.tasks()[step.task].tid});
     sums[{table.steps.back().task, table.steps.back().what}] += ticks;

@@ -28,6 +28,9 @@ struct PathTable {
   void cut(std::size_t most);
 };
 
+// Returns what the task does in that step: "asleep in sys_read, woken by irq 14 ide0". Names are
+// not escaped.
+std::string step_text(const PathStep& step, const Analysis& analysis);
 // Returns the tables of the path, which critical_path() has found in this analysis.
 PathTable path_table(const std::vector<PathStep>& path, const Analysis& analysis);
 // Writes the sums, and with `steps` the path step by step.

@@ -27,7 +27,8 @@ std::vector<std::string> path_of(RecordingBuilder& builder, std::uint32_t pid) {
   states.finish(analysis.end());
   std::vector<std::string> steps;
   const auto path = critical_path(states, analysis.tasks(), analysis.tasks().find(pid),
-                                  analysis.begin(), analysis.end());
+                                  analysis.begin(), analysis.end())
+                        .steps;
   std::uint64_t last = path.empty() ? 0 : path[0].from;
   for (const PathStep& step : path) {
     CHECK(step.from == last);  // no gaps

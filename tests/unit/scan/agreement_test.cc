@@ -155,7 +155,7 @@ std::uint64_t ran(const CpuStateTimes& times) {
 void check_paths(const TaskActivity& states, const Analysis& analysis, const EngineResults& said) {
   for (const auto& [task, history] : said.states) {
     const std::vector<PathStep> path =
-        critical_path(states, analysis.tasks(), task, analysis.begin(), analysis.end());
+        critical_path(states, analysis.tasks(), task, analysis.begin(), analysis.end()).steps;
     if (path.empty()) {
       CHECK(history.empty());
       continue;
