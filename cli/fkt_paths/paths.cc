@@ -14,8 +14,8 @@
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
 #include "cli/base/terminal.h"
+#include "cli/base/units.h"
 #include "cli/fkt_paths/record_paths.h"
-#include "lib/base/parse.h"
 #include "lib/base/text.h"
 #include "lib/blocks/function_choice.h"
 #include "lib/blocks/path_recording.h"
@@ -35,8 +35,8 @@ Result<const CodeFunction*> chosen(const Options& options, const CodeImage& imag
   const std::string& name = options.arguments().front();
   const auto found = FKT_TRY(FunctionChoice(image, module).named({name}));
   if (found.size() == 1) return found.front();
-  return usage(fmt::format("{} functions are called {}: name one, or its module by --module",
-                           found.size(), in_quotes(name)));
+  return usage(fmt::format("{} functions are called \"{}\": name one, or its module by --module",
+                           found.size(), name));
 }
 
 // Adds what the recorder itself knows of calls and ways that it could not record.
