@@ -10,4 +10,4 @@ X
 time fkt_paths do_prlimit perl calls.pl
 fkt_paths --json -o rec do_prlimit perl calls.pl
 fkt_print --dump rec | grep do_prlimit | head -20
-for f in vfs_read do_sys_openat2 path_openat ext4_file_read_iter vfs_write tcp_sendmsg do_syscall_64 schedule kmem_cache_alloc _copy_to_user link_path_walk __alloc_skb; do time fkt_paths --only $f ls /usr/bin >/dev/null 2>err; cat err; fkt_paths --only $f sh -c 'ls /usr/bin >/dev/null' | head -30; done
+for f in vfs_read path_openat ext4_file_read_iter pipe_read schedule __wake_up_common link_path_walk do_sys_poll; do fkt_paths --only $f sh -c "ls -R /usr/share >/dev/null" | head -40; done

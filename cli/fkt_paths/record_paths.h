@@ -27,9 +27,9 @@ class TemporaryFolder {
 };
 
 struct PathsRequest {
-  std::string file;                   // of the recording
-  bool only = false;                  // the command and its descendants alone
-  std::vector<std::string> options;   // more of fkt_record
+  std::string file;                  // of the recording
+  bool only = false;                 // the command and its descendants alone
+  std::vector<std::string> options;  // more of fkt_record
   std::vector<std::string> command;
 };
 

@@ -201,9 +201,8 @@ class PlaceFinder {
     }
     const auto from = static_cast<std::uint32_t>(place_.number);
     const auto to = static_cast<std::uint32_t>(place_.to);
-    if (std::ranges::none_of(graph.edges(), [&](const FlowEdge& one) {
-          return one.from == from && one.to == to;
-        })) {
+    if (std::ranges::none_of(
+            graph.edges(), [&](const FlowEdge& one) { return one.from == from && one.to == to; })) {
       return Error{ErrorCode::usage, fmt::format("no way leads from block {} to block {} of {} "
                                                  "(fkt_blocks shows them)",
                                                  from, to, graph.function().name)};
@@ -265,9 +264,10 @@ Result<InstructionPlace> edge_place(const CodeImage& image, const FlowGraph& gra
     const Instruction& last = source.back();
     condition = jump_condition(image.at(last.address, last.bytes), kind);
     if (!condition || last.flow != Flow::conditional) {
-      return Error{ErrorCode::usage,
-                   "other ways lead there, and from there, and no flag of the processor tells which "
-                   "one is taken"};
+      return Error{
+          ErrorCode::usage,
+          "other ways lead there, and from there, and no flag of the processor tells which "
+          "one is taken"};
     }
     found = first_probed(image, graph, source.last(1));
   }

@@ -32,8 +32,8 @@ struct BlockPlaces {
 Result<BlockPlaces> find_block_places(const Place& place, bool splices, const CodeImage& image,
                                       SourceLines& lines);
 
-// Returns where the way from one block to another is seen, and on which condition. Error (usage): it
-// cannot be, and why.
+// Returns where the way from one block to another is seen, and on which condition. Error (usage):
+// it cannot be, and why.
 Result<InstructionPlace> edge_place(const CodeImage& image, const FlowGraph& graph,
                                     std::uint32_t from, std::uint32_t to);
 

@@ -19,11 +19,11 @@ bool calls_again(const FlowGraph& graph, const FlowEdge& edge) {
 }
 
 bool is_rare(const FlowGraph& graph, const FlowEdge& edge) {
-  if (!edge.is_open || edge.kind == EdgeKind::exception || edge.kind == EdgeKind::stops) return true;
+  if (!edge.is_open || edge.kind == EdgeKind::exception || edge.kind == EdgeKind::stops)
+    return true;
   // The compiler puts aside what it takes to be rare.
-  return edge.to != FlowEdge::kOutside &&
-         graph.blocks()[edge.to].begin - graph.function().begin >=
-             graph.function().end - graph.function().begin;
+  return edge.to != FlowEdge::kOutside && graph.blocks()[edge.to].begin - graph.function().begin >=
+                                              graph.function().end - graph.function().begin;
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ Result<FunctionPaths> FunctionPaths::of(const CodeImage& image, const CodeFuncti
   }
   for (const FlowEdge& edge : paths.graph_.edges()) {
     if (edge.kind == EdgeKind::unknown) {
-      return failed(fmt::format("block {} jumps to where a register says, which is not known (fkt_blocks)", edge.from));
+      return failed(fmt::format(
+          "block {} jumps to where a register says, which is not known (fkt_blocks)", edge.from));
     }
     paths.add_way(edge);
   }

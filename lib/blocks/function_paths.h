@@ -49,7 +49,7 @@ class FunctionPaths {
 
   const CodeImage* image_ = nullptr;
   FlowGraph graph_;
-  std::vector<PathWay> ways_;             // until they are numbered
+  std::vector<PathWay> ways_;              // until they are numbered
   std::vector<std::vector<FlowEdge>> of_;  // edges, by way
   PathNumbers numbers_;
   std::map<std::string, std::uint32_t, std::less<>> names_;  // of watched ways

@@ -171,8 +171,9 @@ class PathNumbers::Builder {
       numbers_.paths_ = std::min(kMostPaths, numbers_.paths_ + from_[block]);
     }
     if (numbers_.paths_ == kMostPaths) {
-      return Error{ErrorCode::usage, "it has more than 2^62 paths, which cannot be cut into shorter "
-                                     "ones where a way can be seen"};
+      return Error{ErrorCode::usage,
+                   "it has more than 2^62 paths, which cannot be cut into shorter "
+                   "ones where a way can be seen"};
     }
     return Done{};
   }
@@ -214,7 +215,8 @@ class PathNumbers::Builder {
     };
     std::vector<Edge*> order;
     for (Edge& edge : edges_) order.push_back(&edge);
-    std::ranges::stable_sort(order, [&](auto* one, auto* other) { return rank(*one) > rank(*other); });
+    std::ranges::stable_sort(order,
+                             [&](auto* one, auto* other) { return rank(*one) > rank(*other); });
     Connected connected(numbers_.blocks_ + 2);
     connected.join(exit(), entry());
     for (Edge* edge : order) {
@@ -263,7 +265,8 @@ class PathNumbers::Builder {
       for (const Edge* edge : at[vertex]) {
         const std::uint32_t other = edge->from == vertex ? edge->to : edge->from;
         if (is_known[other]) continue;
-        sums[other] = edge->from == vertex ? sums[vertex] + edge->value : sums[vertex] - edge->value;
+        sums[other] =
+            edge->from == vertex ? sums[vertex] + edge->value : sums[vertex] - edge->value;
         is_known[other] = true;
         open.push_back(other);
       }
@@ -289,10 +292,10 @@ class PathNumbers::Builder {
   const std::vector<PathWay>& ways_;
   std::vector<Use>& uses_;
   const std::uint64_t most_;
-  std::vector<std::uint32_t> left_;   // blocks, each behind all that follow it
-  std::vector<bool> is_header_;       // of loops, by block
-  std::vector<std::uint64_t> from_;   // number of paths, by block
-  std::vector<double> frequency_;     // by way
+  std::vector<std::uint32_t> left_;  // blocks, each behind all that follow it
+  std::vector<bool> is_header_;      // of loops, by block
+  std::vector<std::uint64_t> from_;  // number of paths, by block
+  std::vector<double> frequency_;    // by way
   std::vector<Edge> edges_;
   std::map<std::uint64_t, unsigned> cut_places_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// PathNumbers: the acyclic paths through a function, numbered as in "Efficient path profiling" (Ball
-// and Larus, 1996), and the ways that have to be watched to know which path was taken.
+// PathNumbers: the acyclic paths through a function, numbered as in "Efficient path profiling"
+// (Ball and Larus, 1996), and the ways that have to be watched to know which path was taken.
 //
 // The ways that lead back are cut: a path ends with one, and another path begins at the block that
 // it leads to. Of the other ways those of a spanning tree need not be watched, as many and as
-// frequent ones as possible; the rest are the chords. Each watched way has a number to be added when
-// it is taken: a path's numbers add up to its own number, from 0 to paths() - 1.
+// frequent ones as possible; the rest are the chords. Each watched way has a number to be added
+// when it is taken: a path's numbers add up to its own number, from 0 to paths() - 1.
 #pragma once
 
 #include <cstdint>

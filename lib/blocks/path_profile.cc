@@ -74,9 +74,9 @@ void PathProfile::end_call(std::uint64_t thread, std::uint64_t begin, std::uint6
     row.longest = std::max(row.longest, part.ticks);
   }
   std::ranges::sort(parts_, {}, &Part::path);
-  const auto same = std::unique(parts_.begin(), parts_.end(), [](const Part& one, const Part& other) {
-    return one.path == other.path;
-  });
+  const auto same =
+      std::unique(parts_.begin(), parts_.end(),
+                  [](const Part& one, const Part& other) { return one.path == other.path; });
   std::for_each(parts_.begin(), same, [&](const Part& part) {
     Row& row = part.path->row;
     row.calls++;

@@ -15,12 +15,12 @@ namespace fkt {
 class PathProfile {
  public:
   struct Row {
-    std::uint64_t number = 0;                // of the path
-    std::uint64_t times = 0;                 // that it was taken
-    std::uint64_t ticks = 0, longest = 0;    // from its begin to its end, all together, and the most
-    std::uint64_t calls = 0;                 // that have taken it
+    std::uint64_t number = 0;              // of the path
+    std::uint64_t times = 0;               // that it was taken
+    std::uint64_t ticks = 0, longest = 0;  // from its begin to its end, all together, and the most
+    std::uint64_t calls = 0;               // that have taken it
     std::uint64_t call_ticks = 0, longest_call = 0;  // of those calls
-    std::uint64_t longest_call_at = 0;       // when that call began (ticks)
+    std::uint64_t longest_call_at = 0;               // when that call began (ticks)
   };
   // What there was, and why not all of it is in the rows.
   struct Sums {

@@ -19,8 +19,8 @@ class PathReader {
     if (event.id == FKT_W_LOST) return profile_.end_gap(event.clock);
     const EventType* const type = catalogue_.find(event.id);
     const bool is_way = event.id == FKT_E_INSTRUCTION;
-    if (type == nullptr || (!is_way && type->file_id() != FKT_E_CALL &&
-                            type->file_id() != FKT_E_CALL_LONG)) {
+    if (type == nullptr ||
+        (!is_way && type->file_id() != FKT_E_CALL && type->file_id() != FKT_E_CALL_LONG)) {
       return;
     }
     const Field* const field = type->field(FieldUse::key);

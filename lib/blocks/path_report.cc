@@ -117,11 +117,10 @@ void put_head(TextWriter& out, const PathReport& report, std::size_t taken) {
   const PathNumbers& numbers = report.paths.numbers();
   const std::string module =
       graph.function().module.empty() ? "" : fmt::format(" [{}]", graph.function().module);
-  out.escaped(fmt::format("{}{}: {}, {}, {} of {} taken in {}", graph.function().name, module,
-                          counted(graph.blocks().size(), "block"),
-                          counted(numbers.ways().size(), "way"), taken,
-                          counted(numbers.paths(), "path"),
-                          counted(report.profile.sums().calls, "call")));
+  out.escaped(fmt::format(
+      "{}{}: {}, {}, {} of {} taken in {}", graph.function().name, module,
+      counted(graph.blocks().size(), "block"), counted(numbers.ways().size(), "way"), taken,
+      counted(numbers.paths(), "path"), counted(report.profile.sums().calls, "call")));
   out.put('\n');
 }
 
@@ -169,21 +168,22 @@ void write_paths_json(TextWriter& out, const PathReport& report) {
       for (std::uint32_t i = 0; i < numbers.ways().size(); i++) {
         if (!is_one(i)) continue;
         const PathWay& way = numbers.ways()[i];
-        if (way.to == PathWay::kOutside) json.row(way.from, nullptr);
-        else json.row(way.from, way.to);
+        if (way.to == PathWay::kOutside)
+          json.row(way.from, nullptr);
+        else
+          json.row(way.from, way.to);
       }
     });
   };
   const auto put_path = [&](JsonWriter& json, const Row& row) {
     const Path path = numbers.path(row.number);
     json.object([&] {
-      json.members("path", row.number, "times", row.times, "total_ns", time.ns(row.ticks),
-                   "longest_ns", time.ns(row.longest), "calls", row.calls, "calls_ns",
-                   time.ns(row.call_ticks), "longest_call_ns", time.ns(row.longest_call),
-                   "longest_call_at_ns",
-                   time.ns(row.longest_call_at - std::min(row.longest_call_at, report.start)),
-                   "blocks", report.paths.blocks_of(path), "end",
-                   report.paths.end_text(path.ways.back()));
+      json.members(
+          "path", row.number, "times", row.times, "total_ns", time.ns(row.ticks), "longest_ns",
+          time.ns(row.longest), "calls", row.calls, "calls_ns", time.ns(row.call_ticks),
+          "longest_call_ns", time.ns(row.longest_call), "longest_call_at_ns",
+          time.ns(row.longest_call_at - std::min(row.longest_call_at, report.start)), "blocks",
+          report.paths.blocks_of(path), "end", report.paths.end_text(path.ways.back()));
       if (report.lines == nullptr) return;
       const std::string lines = report.paths.lines_of(path, *report.lines);
       if (!lines.empty()) json.members("lines", lines);
@@ -191,17 +191,18 @@ void write_paths_json(TextWriter& out, const PathReport& report) {
   };
   JsonWriter json(out);
   json.object([&] {
-    json.members("function", graph.function().name, "module", graph.function().module, "address",
-                 graph.function().begin, "blocks", graph.blocks().size(), "ways",
-                 numbers.ways().size(), "paths", numbers.paths(), "watched",
-                 [&](JsonWriter& to) { ways(to, [&](auto i) { return numbers.is_watched(i); }); },
-                 "cut", [&](JsonWriter& to) { ways(to, [&](auto i) { return numbers.is_cut(i); }); },
-                 "calls", sums.calls, "calls_ns", time.ns(sums.ticks), "ways_taken", sums.ways,
-                 "taken", [&](JsonWriter& to) {
-                   to.array([&] {
-                     for (const Row& row : rows_by_time(report)) put_path(to, row);
-                   });
-                 });
+    json.members(
+        "function", graph.function().name, "module", graph.function().module, "address",
+        graph.function().begin, "blocks", graph.blocks().size(), "ways", numbers.ways().size(),
+        "paths", numbers.paths(), "watched",
+        [&](JsonWriter& to) { ways(to, [&](auto i) { return numbers.is_watched(i); }); }, "cut",
+        [&](JsonWriter& to) { ways(to, [&](auto i) { return numbers.is_cut(i); }); }, "calls",
+        sums.calls, "calls_ns", time.ns(sums.ticks), "ways_taken", sums.ways, "taken",
+        [&](JsonWriter& to) {
+          to.array([&] {
+            for (const Row& row : rows_by_time(report)) put_path(to, row);
+          });
+        });
     std::map<std::string_view, std::uint64_t> left_out;
     for (const Doubt& doubt : doubts(report)) left_out[doubt.key] += doubt.count;
     json.key("left_out").object([&] {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What fkt_paths says of a function's paths, beside those of a recording of all its blocks by ftrace's kprobes in the same run.
 
-paths_agree.py probes BLOCKS.JSON            writes the name of an event for each block, and the addresses where it can be.
+paths_agree.py probes BLOCKS.JSON            writes the name of an event for each block, and the places where it can be.
 paths_agree.py compare BLOCKS.JSON PATHS.JSON TRACE OUTSIDE
     BLOCKS.JSON: fkt_blocks --json --code; PATHS.JSON: fkt_paths --json; TRACE: text of the trace of these events;
     OUTSIDE: at most so many calls were made while ftrace did not record.
 """
-import collections, json, re, sys
+import bisect, collections, json, re, sys
 
 
 def fail(text):
@@ -14,12 +14,23 @@ def fail(text):
 
 
 def probes(function):
+    symbols = []
+    for line in open("/proc/kallsyms"):
+        address, kind, name = line.split()[:3]
+        if kind in "tT": symbols.append((int(address, 16), name))
+    symbols.sort()
+
+    def place(address):
+        begin, name = symbols[bisect.bisect(symbols, (address, "~")) - 1]
+        # Of several names of one address, the function's own.
+        return f"{function['function'] if begin == function['address'] else name}+{address - begin}"
+
     for number, block in enumerate(function["blocks"]):
         code = block["code"]
         # At the entry, those behind the function tracer's own instruction.
         if number == 0: code = [one for one in code if not re.match(r"endbr64|nop|call", one["text"])]
         if not code: fail("no instruction in the first block")
-        print(f"b{number}", *(hex(one["address"]) for one in code))
+        print(f"b{number}", *(place(one["address"]) for one in code))
 
 
 class Calls:

@@ -31,7 +31,8 @@ struct Random {
 std::vector<PathWay> random_ways(Random& random, std::uint32_t blocks, std::uint32_t hidden) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   for (std::uint32_t i = 1; i < blocks; i++) pairs.emplace(random.below(i), i);
-  for (std::uint32_t i = 0; i + 1 < blocks; i++) pairs.emplace(i, i + 1 + random.below(blocks - i - 1));
+  for (std::uint32_t i = 0; i + 1 < blocks; i++)
+    pairs.emplace(i, i + 1 + random.below(blocks - i - 1));
   pairs.emplace(blocks - 1, kOut);
   for (std::uint32_t i = 0; i < blocks / 2; i++) {
     const std::uint32_t from = random.below(blocks);
@@ -158,7 +159,8 @@ class Walker {
       path = {next};
     };
     for (std::uint32_t block = 0;;) {
-      const std::uint32_t way = out_[block][random_.below(static_cast<std::uint32_t>(out_[block].size()))];
+      const std::uint32_t way =
+          out_[block][random_.below(static_cast<std::uint32_t>(out_[block].size()))];
       path.push_back(way);
       clock_ += 1 + random_.below(5);
       if (numbers_.is_watched(way)) profile_.take(thread, clock_, way);
@@ -214,7 +216,8 @@ TEST_CASE("a profile has the paths of all calls, whatever they contain") {
   for (unsigned seed = 0; seed < 100; seed++) {
     Random random(seed);
     const std::uint32_t blocks = 2 + random.below(14);
-    const auto numbers = PathNumbers::of(blocks, random_ways(random, blocks, 0), 1 + random.below(40));
+    const auto numbers =
+        PathNumbers::of(blocks, random_ways(random, blocks, 0), 1 + random.below(40));
     REQUIRE(numbers);
     PathProfile profile(*numbers);
     Walker walker(*numbers, profile, random);
@@ -260,7 +263,8 @@ TEST_CASE("ways that cannot be watched, or only where another one is, are left t
   // A loop whose way back is not seen.
   CHECK_FALSE(PathNumbers::of(2, {{0, 1, 1}, {1, 0, 0}, {1, kOut, 2}}));
   // Two that only one instruction tells of: three ways join, and two have to be watched.
-  std::vector<PathWay> three = {{0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {1, 4, 4}, {2, 4, 5}, {3, 4, 6}, {4, kOut, 7}};
+  std::vector<PathWay> three = {{0, 1, 1}, {0, 2, 1}, {0, 3, 1},   {1, 4, 4},
+                                {2, 4, 5}, {3, 4, 6}, {4, kOut, 7}};
   numbers = PathNumbers::of(5, three);
   REQUIRE(numbers);
   check_numbers(*numbers);
@@ -274,7 +278,8 @@ TEST_CASE("a function with too many paths is cut at more places") {
   std::vector<PathWay> ways;
   for (std::uint32_t i = 0; i < 100; i++) {
     const std::uint32_t at = 3 * i;
-    for (const auto& [from, to] : {std::pair{at, at + 1}, {at, at + 2}, {at + 1, at + 3}, {at + 2, at + 3}}) {
+    for (const auto& [from, to] :
+         {std::pair{at, at + 1}, {at, at + 2}, {at + 1, at + 3}, {at + 2, at + 3}}) {
       ways.push_back({from, to, ways.size() + 1});
     }
   }
