@@ -14,7 +14,7 @@ using namespace fkt;
 namespace {
 
 // A branch, and a loop behind it: blocks 0 to 3.
-constexpr std::string_view kLoop =
+constexpr std::string_view kBranchAndLoop =
     "0f 1f 44 00 00 "  // the function tracer's place
     "85 ff 74 05 "     // test, je to 2
     "b8 01 00 00 00 "  // 1
@@ -40,7 +40,7 @@ std::string why_not(std::string_view hex) {
 }  // namespace
 
 TEST_CASE("a loop's way back is watched, and one of the ways that join") {
-  const MadePaths made(kLoop);
+  const MadePaths made(kBranchAndLoop);
   REQUIRE(made.paths);
   const FunctionPaths& paths = *made.paths;
   CHECK(paths.numbers().paths() == 6);
@@ -73,7 +73,7 @@ TEST_CASE("functions whose paths cannot be told are refused") {
 }
 
 TEST_CASE("a report has the paths with the most time first, and what is left out") {
-  const MadePaths made(kLoop);
+  const MadePaths made(kBranchAndLoop);
   REQUIRE(made.paths);
   const PathNumbers& numbers = made.paths->numbers();
   PathProfile profile(numbers);
