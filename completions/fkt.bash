@@ -42,4 +42,4 @@ _fkt() {
 }
 
 complete -o filenames -F _fkt fkt_record fkt_print fkt_kd fkt_extract fkt_selection fkt_bufstats fkt_instrument \
-    fkt_enable fkt_disable fkt_setmask fkt_probe fkt_snapshot fkt_receive fkt_doctor fkt_blocks fkt_cover fkt_addr2sym fkt_sym2addr
+    fkt_enable fkt_disable fkt_setmask fkt_probe fkt_snapshot fkt_receive fkt_doctor fkt_blocks fkt_cover fkt_paths fkt_addr2sym fkt_sym2addr

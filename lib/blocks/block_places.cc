@@ -59,6 +59,35 @@ std::optional<Expression> jump_condition(ByteView code, EdgeKind kind) {
   return std::move(*made);
 }
 
+// Returns the first of the instructions that a kprobe can be at; nullptr: at none of them.
+const Instruction* first_probed(const CodeImage& image, const FlowGraph& graph,
+                                std::span<const Instruction> instructions) {
+  if (graph.function().forbidden != nullptr) return nullptr;
+  const auto found = std::ranges::find_if(
+      instructions, [&](const Instruction& one) { return takes_kprobe(image, one); });
+  return found == instructions.end() ? nullptr : &*found;
+}
+
+// Returns the instruction of a block where it is seen; nullptr: at none of them.
+const Instruction* block_place(const CodeImage& image, const FlowGraph& graph, std::uint32_t block,
+                               Splices splices) {
+  if (splices != Splices::none) {
+    const BlockHook hook = hooks_of(image, graph)[block];
+    const auto at = graph.instruction_at(hook.address);
+    if (hook.kind == HookKind::splice && at) return &graph.instructions()[*at];
+  }
+  return first_probed(image, graph, graph.instructions_of(graph.blocks()[block]));
+}
+
+// Returns why it is at none.
+const char* refusal(const FlowGraph& graph) {
+  return graph.function().forbidden != nullptr ? graph.function().forbidden : kRefused;
+}
+
+std::string edge_name(const FlowGraph& graph, std::uint32_t from, std::uint32_t to) {
+  return fmt::format("{}:{}-{}", graph.function().name, from, to);
+}
+
 class PlaceFinder {
  public:
   PlaceFinder(const Place& place, Splices splices, const CodeImage& image)
@@ -169,17 +198,13 @@ class PlaceFinder {
   }
 
   void add_first(const FlowGraph& graph, std::span<const Instruction> instructions,
-                 std::string name, std::optional<Expression> condition = std::nullopt) {
-    const char* refused = graph.function().forbidden;
-    if (refused == nullptr) {
-      for (const Instruction& one : instructions) {
-        if (!takes_kprobe(image_, one)) continue;
-        found_.places.push_back({one.address, std::move(name), std::move(condition)});
-        return;
-      }
-      refused = kRefused;
+                 std::string name) {
+    const Instruction* const first = first_probed(image_, graph, instructions);
+    if (first != nullptr) {
+      found_.places.push_back({first->address, std::move(name)});
+    } else {
+      found_.left_out.push_back({std::move(name), refusal(graph)});
     }
-    found_.left_out.push_back({std::move(name), refused});
   }
 
   Status add_edge(const FlowGraph& graph) {
@@ -188,33 +213,17 @@ class PlaceFinder {
     }
     const auto from = static_cast<std::uint32_t>(place_.number);
     const auto to = static_cast<std::uint32_t>(place_.to);
-    std::string name = fmt::format("{}:{}-{}", graph.function().name, from, to);
-    const FlowEdge* edge = nullptr;
-    bool enters_only = to != 0, leaves_only = true;
-    for (const FlowEdge& one : graph.edges()) {
-      if (one.from == from && one.to == to) edge = &one;
-      enters_only &= one.from == from || one.to != to;
-      enters_only &= one.kind != EdgeKind::unknown;
-      leaves_only &= one.from != from || one.to == to;
-    }
-    if (edge == nullptr) {
+    if (std::ranges::none_of(
+            graph.edges(), [&](const FlowEdge& one) { return one.from == from && one.to == to; })) {
       return Error{ErrorCode::usage, fmt::format("no way leads from block {} to block {} of {} "
                                                  "(fkt_blocks shows them)",
                                                  from, to, graph.function().name)};
     }
-    const auto source = graph.instructions_of(graph.blocks()[from]);
-    const Instruction& last = source.back();
-    if (enters_only) {
-      add_first(graph, graph.instructions_of(graph.blocks()[to]), std::move(name));
-    } else if (leaves_only) {
-      add_first(graph, source, std::move(name));
-    } else if (auto condition = jump_condition(image_.at(last.address, last.bytes), edge->kind);
-               condition && last.flow == Flow::conditional) {
-      add_first(graph, source.last(1), std::move(name), std::move(condition));
+    auto place = edge_place(image_, graph, from, to, splices_);
+    if (place) {
+      found_.places.push_back(std::move(*place));
     } else {
-      found_.left_out.push_back({std::move(name),
-                                 "other ways lead there, and from there, and no "
-                                 "flag of the processor tells which one is taken"});
+      found_.left_out.push_back({edge_name(graph, from, to), place.error().message});
     }
     return Done{};
   }
@@ -245,6 +254,38 @@ class PlaceFinder {
 };
 
 }  // namespace
+
+Result<InstructionPlace> edge_place(const CodeImage& image, const FlowGraph& graph,
+                                    std::uint32_t from, std::uint32_t to, Splices splices) {
+  bool enters_only = to != 0, leaves_only = true;
+  EdgeKind kind = EdgeKind::falls;
+  for (const FlowEdge& one : graph.edges()) {
+    if (one.from == from && one.to == to) kind = one.kind;
+    enters_only &= one.from == from || one.to != to;
+    enters_only &= one.kind != EdgeKind::unknown;
+    leaves_only &= one.from != from || one.to == to;
+  }
+  const auto source = graph.instructions_of(graph.blocks()[from]);
+  const Instruction* found = nullptr;
+  std::optional<Expression> condition;
+  if (enters_only) {
+    found = block_place(image, graph, to, splices);
+  } else if (leaves_only) {
+    found = block_place(image, graph, from, splices);
+  } else {
+    const Instruction& last = source.back();
+    condition = jump_condition(image.at(last.address, last.bytes), kind);
+    if (!condition || last.flow != Flow::conditional) {
+      return Error{
+          ErrorCode::usage,
+          "other ways lead there, and from there, and no flag of the processor tells which "
+          "one is taken"};
+    }
+    found = first_probed(image, graph, source.last(1));
+  }
+  if (found == nullptr) return Error{ErrorCode::usage, refusal(graph)};
+  return InstructionPlace{found->address, edge_name(graph, from, to), std::move(condition)};
+}
 
 Result<BlockPlaces> find_block_places(const Place& place, Splices splices, const CodeImage& image,
                                       SourceLines& lines) {

@@ -9,6 +9,7 @@
 
 #include "lib/base/result.h"
 #include "lib/blocks/code_image.h"
+#include "lib/blocks/flow_graph.h"
 #include "lib/blocks/source_lines.h"
 #include "lib/instrument/instruction_plan.h"
 #include "lib/instrument/place.h"
@@ -40,5 +41,10 @@ enum class Splices : std::uint8_t {
 // line.
 Result<BlockPlaces> find_block_places(const Place& place, Splices splices, const CodeImage& image,
                                       SourceLines& lines);
+
+// Returns where the way from one block to another is seen, and on which condition. Error (usage):
+// it cannot be, and why.
+Result<InstructionPlace> edge_place(const CodeImage& image, const FlowGraph& graph,
+                                    std::uint32_t from, std::uint32_t to, Splices splices);
 
 }  // namespace fkt

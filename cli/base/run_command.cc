@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "cli/fkt_cover/run_command.h"
+#include "cli/base/run_command.h"
 
 #include <errno.h>
 #include <signal.h>
