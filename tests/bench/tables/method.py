@@ -20,6 +20,8 @@ A call has two events, its entry and its exit: per event = (traced - untraced) /
   up to the second answer and goes on from the first, so some events stand in its file twice.
 - bpftrace records nothing: it counts each call number in a map, or prints a line per event into a
   file; sysdig's program runs beside the loop, and both of its ends are part of every recording.
+- On 7.3 programs can be preempted in the tracepoints of system calls: the kernel holds rcu_tasks_trace around the
+  probes, which the two empty ones have in them, and each probe of FKT's switches preemption off and on.
 - Each tracer's first run is not counted.
 """
 
