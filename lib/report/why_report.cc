@@ -43,9 +43,9 @@ struct Node {
 };
 
 // The parts of a path. A part is after the one whose place it takes.
-class Parts {
+class CallParts {
  public:
-  explicit Parts(const SlowCall& call) : call_(call) {
+  explicit CallParts(const SlowCall& call) : call_(call) {
     const CriticalPath& path = call.path();
     for (std::size_t i = 0; i < path.waits.size(); i++) add_wait(i);
     for (std::size_t i = 0; i < path.steps.size(); i++) {
@@ -513,7 +513,7 @@ class WhyText {
   const SlowCall& call_;
   const std::size_t lines_;
   const Texts texts_;
-  const Parts parts_;
+  const CallParts parts_;
   TextWriter& out_;
   std::vector<bool> shown_;                        // by part
   std::vector<std::vector<std::string>> details_;  // by part
@@ -539,7 +539,7 @@ class WhyJson {
       text("file", texts_.file());
       text("peer", texts_.peer());
       json_.key("request").put([&] { request(call_.own_request()); });
-      rows("parts", Parts(call_).all(), [&](const Node& node) { part(node); });
+      rows("parts", CallParts(call_).all(), [&](const Node& node) { part(node); });
       rows("path", call_.path().steps, [&](const PathStep& one) { step(one); });
       rows("waits", call_.path().waits, [&](const PathWait& one) { wait(one); });
       rows("functions", call_.functions(), [&](const Child& one) {
