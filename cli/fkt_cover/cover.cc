@@ -10,8 +10,8 @@
 
 #include "cli/base/messages.h"
 #include "cli/base/options.h"
-#include "cli/base/text_file.h"
 #include "cli/base/run_command.h"
+#include "cli/base/text_file.h"
 #include "cli/fkt_cover/watched_blocks.h"
 #include "lib/blocks/cover_report.h"
 #include "lib/blocks/function_choice.h"

@@ -11,7 +11,7 @@
  * The function saves every register that it changes: its callers, in the middle of any code, do not. A function without
  * this that it calls has it save all.
  */
-#define FKT_SAVES_REGISTERS __attribute__((no_caller_saved_registers))
+#define FKT_SAVES_REGISTERS __no_caller_saved_registers
 
 /* Of a traced function's nop, behind the ENDBR if there is one. */
 #define FKT_CALLS_NOP_BYTES 5

@@ -16,6 +16,8 @@
 using namespace fkt;
 using namespace fkt::test;
 
+// Other files that are compiled with this one have names like these.
+namespace slow_call {
 namespace {
 
 constexpr std::uint64_t kDisk = 8 << 20, kPartition = 8 << 20 | 1, kOther = 9 << 20;
@@ -384,3 +386,5 @@ TEST_CASE("threads that wait for each other in turn are one part") {
           "                   longest of 2: mutex 0x7000 was held by app (43) since 240 (130 ns)\n"
           "  260 ns  65.0%    running in sys_fsync\n") != text.npos);
 }
+
+}  // namespace slow_call

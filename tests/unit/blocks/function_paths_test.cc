@@ -100,8 +100,7 @@ TEST_CASE("a report has the paths with the most time first, and what is left out
   CHECK(said.find("... 2 more") != std::string::npos);
   CHECK(said.find("1 call left out, because events may be lost") != std::string::npos);
   CHECK(said.find("3 events lost") != std::string::npos);
-  CHECK(said.find("2 ways, 1 of which ends a path; 1.5 ways a call") !=
-        std::string::npos);
+  CHECK(said.find("2 ways, 1 of which ends a path; 1.5 ways a call") != std::string::npos);
   TextWriter json;
   write_paths_json(json, report);
   const std::string data(json.view());
