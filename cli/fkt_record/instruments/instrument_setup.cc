@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -264,24 +265,28 @@ class InstrumentSetup::Maker {
   // behind them. Returns the place that the kernel lacks; empty: none.
   Result<std::string> add_alternatives(const LayerFile& file, std::size_t& i) {
     const LayerLine& first = file.lines[i];
+    std::vector<std::string> remarks;
     bool is_done = false;
     do {
       const LayerLine& line = file.lines[i];
       const Status added = is_done ? Done{} : add(line.instrument, file.bit);
       if (!added && added.error().code != ErrorCode::usage) return added.error();
-      if (!added) tell_wrong_value(file, line, added.error().message);
+      if (!added) tell_wrong_value(file, line, added.error().message, remarks);
       is_done |= static_cast<bool>(added);
     } while (++i < file.lines.size() && file.lines[i].is_alternative);
+    // What an alternative lacks matters only if there is no other one.
+    if (!is_done) std::ranges::move(remarks, std::back_inserter(made_.remarks_));
     return is_done || first.may_be_missing ? std::string() : place_text(first.instrument);
   }
 
   // Notes that the place exists, but not the value to be recorded.
-  void tell_wrong_value(const LayerFile& file, const LayerLine& line, std::string_view message) {
+  static void tell_wrong_value(const LayerFile& file, const LayerLine& line,
+                               std::string_view message, std::vector<std::string>& remarks) {
     constexpr std::string_view kColumn = "column ";
     const std::size_t at = message.find(kColumn);
     if (at == message.npos || line.may_be_missing) return;
-    made_.remarks_.push_back(file.path + ':' + std::to_string(line.number) + ':' +
-                             std::string(message.substr(at + kColumn.size())));
+    remarks.push_back(file.path + ':' + std::to_string(line.number) + ':' +
+                      std::string(message.substr(at + kColumn.size())));
   }
 
   static std::string place_text(const Instrument& instrument) {
