@@ -25,8 +25,8 @@ static noinline FKT_SAVES_REGISTERS void fkt_hit_wake(u32 run)
 }
 
 /*
- * Returns value i, counted from -values->count to -1, of those at `words`. By pointers: kernels that check the bounds of
- * arrays (UBSAN) would do so three times a value, with calls, for which the probe would save registers.
+ * Returns value i, counted from -values->count to -1, of those at `words`. By pointers: kernels that check the bounds
+ * of arrays (UBSAN) would do so three times a value, with calls, for which the probe would save registers.
  */
 static __always_inline u64 fkt_quick_value(const struct fkt_call_quick_values *values, s64 i, const void *words)
 {

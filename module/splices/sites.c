@@ -437,8 +437,8 @@ static unsigned int arm_some(struct fkt_site **sites, unsigned int count)
 /* ---- disarming; callers must hold fkt_sites_lock, and what lock_text() takes ---- */
 
 /*
- * Leaves the jump in place, but makes its detour neither count nor call nor mark, and takes the site from its owner. The
- * end of a call is only queued.
+ * Leaves the jump in place, but makes its detour neither count nor call nor mark, and takes the site from its owner.
+ * The end of a call is only queued.
  */
 static void mute(struct fkt_site *site)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sites that count or record for fkt.ko (splices.h), and what concerns the whole module: its begin and end, and the modules of
- * the kernel that are unloaded while sites are in them.
+ * Sites that count or record for fkt.ko (splices.h), and what concerns the whole module: its begin and end, and the
+ * modules of the kernel that are unloaded while sites are in them.
  */
 
 #include <linux/bsearch.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Called by a splice's detour (splices/detour.h), with the instruction's address in rdi. Calls fkt_spliced_reached() with
- * all registers as they are at the instruction, and keeps them.
+ * Called by a splice's detour (splices/detour.h), with the instruction's address in rdi. Calls fkt_spliced_reached()
+ * with all registers as they are at the instruction, and keeps them.
  *
  *   at the start         for the call
  *                        struct pt_regs  <- sp
