@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// RaisedSoftirqs: which task raised the softirq that a CPU handles, such as the receiver's part of
-// what the task sends to a socket of the same machine. A softirq that an interrupt raised, or both,
-// is no task's.
+// RaisedSoftirqs: the task that raised the softirq that a CPU handles now. A task that sends to a
+// socket of its own machine raises NET_RX, in which the receiver's side runs. No task is returned
+// for a softirq that an interrupt raised, even if a task raised it too.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class RaisedSoftirqs {
   };
   struct Cpu {
     Raise raises[kSoftirqs];
-    TaskIndex handled = kNoTask;  // who raised the softirq that is handled
+    TaskIndex handled = kNoTask;  // the task that raised the softirq that the CPU handles now
   };
 
   Cpu& at(std::uint32_t cpu) {
@@ -53,7 +53,8 @@ class RaisedSoftirqs {
   void raise(const Event& event, TaskIndex running, const SpanTracker& spans) {
     Cpu& cpu = at(event.cpu);
     Raise& raise = cpu.raises[event.arg % kSoftirqs];
-    // What a softirq raises is its own raiser's; other interrupts are nobody's.
+    // A softirq that is raised in a softirq counts for the task that raised the first one; one that
+    // is raised in an interrupt handler counts for no task.
     const bool interrupted = spans.interrupt_state(event.cpu) != CpuState::running;
     const TaskIndex by = interrupted ? raiser(event.cpu, spans) : running;
     if (by == kNoTask) raise.by_interrupt = true;

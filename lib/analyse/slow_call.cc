@@ -12,7 +12,8 @@ constexpr std::uint64_t kReadEvents = 1 << 18;
 // Requests that were completed before the call began: some of them were ahead of one that was not.
 constexpr std::size_t kMostBefore = 8192;
 
-// futex(2): the operation, and the value that the C library's mutexes have while somebody waits.
+// futex(2): the bits of its second argument that say which operation it is; FUTEX_WAIT; and the
+// value of a mutex of glibc while a thread waits for it.
 constexpr std::uint64_t kFutexOperation = 0x7f, kFutexWait = 0, kMutexContended = 2;
 
 // Functions of the kernel that return with the lock that is their first argument.
@@ -225,7 +226,8 @@ void SlowCall::add_arguments(const Event& event, const EventType& type, TaskInde
   if (waits_for_mutex(values)) held_since_.erase(LockOf(task, values[0]));
 }
 
-// Who was woken has the mutex, unless another task was faster: then it calls again.
+// A task whose FUTEX_WAIT returns has the mutex from now on. If another task took the mutex first,
+// the woken task calls FUTEX_WAIT again, and add_arguments() takes this back.
 void SlowCall::add_futex_return(const Event& event, TaskIndex task) {
   const auto found = futexes_.find(task);
   if (found == futexes_.end()) return;

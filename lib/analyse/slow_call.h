@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// SlowCall: why one call, or one request to a disk, took long: the critical path of its task
-// meanwhile, and what is known of each wait in it: the request to a disk, who ran on the CPU, who
-// held the lock.
+// SlowCall: why one call, or one request to a disk, took long: the critical path of the calling
+// task during the call, and for each wait on that path the disk request, the tasks that ran on the
+// CPU, or the task that held the lock.
 //
 //   for (const FoundSpan& span : slowest(recording, selection, "sys_fsync", 3, reading)) {
 //     const SlowCall call(recording, span, reading);
@@ -35,10 +35,10 @@ namespace fkt {
 
 class SlowCall : public SpanObserver {
  public:
-  // Who ran on a CPU while another task waited for it.
+  // A task that ran on a CPU while another one waited for that CPU.
   struct Ran {
     std::uint32_t cpu = 0;
-    TaskIndex task = kNoTask;  // kNoTask: nobody, or an interrupt
+    TaskIndex task = kNoTask;  // kNoTask: the CPU was idle or in an interrupt
     std::uint64_t ticks = 0;
   };
   // The lock for which a task waited, as far as the recording has it.
@@ -73,8 +73,8 @@ class SlowCall : public SpanObserver {
   // Returns the requests that the device had got before `request` and had not completed when that
   // was handed in.
   std::vector<const DiskRequest*> ahead_of(const DiskRequest& request) const;
-  // Returns who ran on the CPU that a step waited for, most time first. Precondition: it waits for
-  // a CPU.
+  // Returns the tasks that ran on the CPU that a step of the path waited for, the one with most
+  // time first. Precondition: the step is a wait for a CPU.
   std::vector<Ran> ran_meanwhile(const PathStep& step) const;
   // Returns the lock that the wait was for.
   std::optional<Lock> lock(const PathWait& wait) const;
