@@ -33,16 +33,41 @@ class IgnoredSignals {
   }, quit_{};
 };
 
-// What the command gets its default for.
+// While it is there, this process waits for SIGTERM, SIGHUP and SIGCHLD instead of being ended.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&held_);
+    for (const int signal : {SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&held_, signal);
+    ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+  }
+  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  // Returns the number of the next one.
+  int next() const {
+    int signal = 0;
+    ::sigwait(&held_, &signal);
+    return signal;
+  }
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t held_{}, before_{};
+};
+
+// The command gets the defaults, and the mask that this process had.
 class SpawnSignals {
  public:
-  SpawnSignals() {
+  explicit SpawnSignals(const sigset_t& mask) {
     ::posix_spawnattr_init(&attributes_);
     sigset_t defaults;
     sigemptyset(&defaults);
     for (const int signal : {SIGINT, SIGQUIT, SIGPIPE}) sigaddset(&defaults, signal);
     ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setsigmask(&attributes_, &mask);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   }
   ~SpawnSignals() { ::posix_spawnattr_destroy(&attributes_); }
   SpawnSignals(const SpawnSignals&) = delete;
@@ -61,16 +86,21 @@ Result<int> run_command(const std::vector<std::string>& command) {
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   const IgnoredSignals ignored;
+  const HeldSignals held;
   pid_t pid = 0;
-  const int number =
-      ::posix_spawnp(&pid, words[0], nullptr, SpawnSignals().get(), words.data(), environ);
+  const int number = ::posix_spawnp(&pid, words[0], nullptr, SpawnSignals(held.before()).get(),
+                                    words.data(), environ);
   if (number != 0) {
     return Error{number == ENOENT ? ErrorCode::usage : ErrorCode::io,
                  command[0] + ": " + os_error(number)};
   }
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return os_failure(command[0]);
+  for (;;) {
+    // The command is asked to end; what this process leaves behind is put away after it.
+    if (const int signal = held.next(); signal != SIGCHLD) ::kill(pid, signal);
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended < 0) return os_failure(command[0]);
+    if (ended == pid) break;
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
