@@ -72,9 +72,6 @@ static __always_inline void fkt_preempt_on(const int *unused)
 #define FKT_TRACEPOINT_PROBE() static_assert(true)
 #endif
 
-/* The kernel's function, looked up by its name, is called through a static call that was defined with this one. */
-#define FKT_STANDS_FOR(own, kernels) static_assert(__builtin_types_compatible_p(typeof(own), typeof(kernels)))
-
 /* What tracepoints pass that pass something else on newer kernels. */
 #ifdef FKT_HAS_CLONE_FLAGS_U64
 typedef u64 fkt_clone_flags;

@@ -6,7 +6,6 @@
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/sort.h>
-#include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -17,67 +16,32 @@
 
 /* ---- functions of the kernel that are not exported ---- */
 
-/*
- * They are called by static calls. With IBT a call through a pointer must lead to an ENDBR, which the kernel
- * removes from functions whose address it never takes.
- */
-static unsigned long no_lookup(const char *name)
-{
-	return 0;
-}
-
-static unsigned long no_location(unsigned long address)
-{
-	return 0;
-}
-
-static unsigned long no_direct(unsigned long nop)
-{
-	return 0;
-}
-
-static struct module *no_module(unsigned long address)
-{
-	return NULL;
-}
-
-static int no_symbols(fkt_symbol_fn fn, void *data)
-{
-	return 0;
-}
-
-FKT_STANDS_FOR(no_lookup, kallsyms_lookup_name);
-FKT_STANDS_FOR(no_location, ftrace_location);
-FKT_STANDS_FOR(no_direct, ftrace_find_rec_direct);
-FKT_STANDS_FOR(no_module, __module_address);
-FKT_STANDS_FOR(no_symbols, kallsyms_on_each_symbol);
-
-DEFINE_STATIC_CALL(fkt_calls_lookup_name, no_lookup);
+DEFINE_STATIC_CALL_RET0(fkt_calls_lookup_name, kallsyms_lookup_name);
 /* Returns the address of the nop at this address, or of the function that begins there; 0: ftrace knows none. */
-DEFINE_STATIC_CALL(fkt_calls_location, no_location);
+DEFINE_STATIC_CALL_RET0(fkt_calls_location, ftrace_location);
 /* Returns the target of another user's direct call at the nop (BPF sets one); 0: there is none. Any context. */
-DEFINE_STATIC_CALL(fkt_calls_direct, no_direct);
+DEFINE_STATIC_CALL_RET0(fkt_calls_direct, ftrace_find_rec_direct);
 /* Called with preemption disabled. */
-DEFINE_STATIC_CALL(fkt_calls_module_of, no_module);
-DEFINE_STATIC_CALL(fkt_calls_each_symbol, no_symbols);
+DEFINE_STATIC_CALL_RET0(fkt_calls_module_of, __module_address);
+DEFINE_STATIC_CALL_RET0(fkt_calls_each_symbol, kallsyms_on_each_symbol);
+
+static unsigned long find(const char *name)
+{
+	return static_call(fkt_calls_lookup_name)(name);
+}
 
 static int find_kernel_functions(void)
 {
-	void *lookup = fkt_find_lookup_name(), *location, *module_of, *direct;
+	void *lookup = fkt_find_lookup_name();
 
 	if (IS_ERR(lookup))
 		return PTR_ERR(lookup);
 	static_call_update(fkt_calls_lookup_name, lookup);
-	location = (void *)static_call(fkt_calls_lookup_name)("ftrace_location");
-	module_of = (void *)static_call(fkt_calls_lookup_name)("__module_address");
-	direct = (void *)static_call(fkt_calls_lookup_name)("ftrace_find_rec_direct");
-	if (!location || !module_of)
+	if (!fkt_set_call(fkt_calls_location, find("ftrace_location")) ||
+	    !fkt_set_call(fkt_calls_module_of, find("__module_address")))
 		return -ENOENT;
-	static_call_update(fkt_calls_location, location);
-	static_call_update(fkt_calls_module_of, module_of);
-	if (direct)
-		static_call_update(fkt_calls_direct, direct);
-	else if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS))
+	if (!fkt_set_call(fkt_calls_direct, find("ftrace_find_rec_direct")) &&
+	    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS))
 		return -ENOENT;
 	return 0;
 }
@@ -125,11 +89,8 @@ static int __init see_symbol(void *unused_data, const char *name, FKT_SYMBOL_MOD
 /* All names in one pass: 6.1 looks through all symbols for a single one, too. */
 static int __init forbid(void)
 {
-	void *each_symbol = (void *)static_call(fkt_calls_lookup_name)("kallsyms_on_each_symbol");
-
-	if (!each_symbol)
+	if (!fkt_set_call(fkt_calls_each_symbol, find("kallsyms_on_each_symbol")))
 		return -ENOENT;
-	static_call_update(fkt_calls_each_symbol, each_symbol);
 	sort(never_return, ARRAY_SIZE(never_return), sizeof(*never_return), compare_names, NULL);
 	return static_call(fkt_calls_each_symbol)(see_symbol, NULL);
 }

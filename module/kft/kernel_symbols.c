@@ -2,59 +2,27 @@
 /*
  * Lists the symbols of the kernel and its modules (kernel_symbols.h).
  *
- * The kernel exports no function that does it. Those that do are found by their names, as in calls/traceable.c, and are
- * called by static calls for the same reason.
+ * The kernel exports no function that does it. Those that do are found by their names.
  */
 
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
-#include <linux/static_call.h>
 
+#include "arch/kernel_names.h"
 #include "base/compat.h"
 #include "calls/traceable.h"
 #include "kernel_symbols.h"
 
 /* ---- functions of the kernel that are not exported ---- */
 
-static int no_symbols(fkt_symbol_fn fn, void *data)
-{
-	return 0;
-}
-
-static int no_module_symbols(FKT_SYMBOLS_OF_TYPE fkt_symbol_fn fn, void *data)
-{
-	return 0;
-}
-
-static struct module *no_module(unsigned long address)
-{
-	return NULL;
-}
-
-static struct module *any_module(unsigned long address)
-{
-	return THIS_MODULE;
-}
-
-static bool not_unprobed(unsigned long address)
-{
-	return false;
-}
-
-FKT_STANDS_FOR(no_symbols, kallsyms_on_each_symbol);
-FKT_STANDS_FOR(no_module_symbols, module_kallsyms_on_each_symbol);
-FKT_STANDS_FOR(no_module, __module_address);
-FKT_STANDS_FOR(any_module, __module_text_address);
-FKT_STANDS_FOR(not_unprobed, within_kprobe_blacklist);
-
-DEFINE_STATIC_CALL(fkt_kft_kernel_symbols, no_symbols);
-DEFINE_STATIC_CALL(fkt_kft_module_symbols, no_module_symbols);
+DEFINE_STATIC_CALL_RET0(fkt_kft_kernel_symbols, kallsyms_on_each_symbol);
+DEFINE_STATIC_CALL_RET0(fkt_kft_module_symbols, module_kallsyms_on_each_symbol);
 /* Must be called with preemption disabled. */
-DEFINE_STATIC_CALL(fkt_kft_module_of, no_module);
+DEFINE_STATIC_CALL_RET0(fkt_kft_module_of, __module_address);
 /* As above; returns NULL if there is no module's code at the address. */
-DEFINE_STATIC_CALL(fkt_kft_module_of_code, any_module);
-DEFINE_STATIC_CALL(fkt_kft_within_blacklist, not_unprobed);
+DEFINE_STATIC_CALL_RET0(fkt_kft_module_of_code, __module_text_address);
+DEFINE_STATIC_CALL_RET0(fkt_kft_within_blacklist, within_kprobe_blacklist);
 
 /* ---- the module fkt_calls ---- */
 
@@ -69,8 +37,6 @@ void fkt_kft_tracer_put(const struct fkt_kft_tracer *tracer)
 /* Returns -ENOPKG if the module fkt_calls is not loaded, -ENOENT if the kernel does not list its symbols. */
 int fkt_kft_tracer_get(struct fkt_kft_tracer *tracer)
 {
-	void *found;
-
 	*tracer = (struct fkt_kft_tracer){ .symbol = symbol_get(fkt_calls_symbol) };
 	if (tracer->symbol)
 		tracer->may_trace = symbol_get(fkt_calls_may_trace);
@@ -78,25 +44,15 @@ int fkt_kft_tracer_get(struct fkt_kft_tracer *tracer)
 		fkt_kft_tracer_put(tracer);
 		return -ENOPKG;
 	}
-	found = (void *)tracer->symbol("kallsyms_on_each_symbol");
-	if (!found) {
+	if (!fkt_set_call(fkt_kft_kernel_symbols, tracer->symbol("kallsyms_on_each_symbol"))) {
 		fkt_kft_tracer_put(tracer);
 		return -ENOENT;
 	}
-	static_call_update(fkt_kft_kernel_symbols, found);
-	/* Without these two, functions of modules are not found. */
-	found = (void *)tracer->symbol("module_kallsyms_on_each_symbol");
-	if (found)
-		static_call_update(fkt_kft_module_symbols, found);
-	found = (void *)tracer->symbol("__module_address");
-	if (found)
-		static_call_update(fkt_kft_module_of, found);
-	found = (void *)tracer->symbol("__module_text_address");
-	if (found)
-		static_call_update(fkt_kft_module_of_code, found);
-	found = (void *)tracer->symbol("within_kprobe_blacklist");
-	if (found)
-		static_call_update(fkt_kft_within_blacklist, found);
+	/* Without these, functions of modules are not found. */
+	if (fkt_set_call(fkt_kft_module_of, tracer->symbol("__module_address")) &&
+	    fkt_set_call(fkt_kft_module_of_code, tracer->symbol("__module_text_address")))
+		fkt_set_call(fkt_kft_module_symbols, tracer->symbol("module_kallsyms_on_each_symbol"));
+	fkt_set_call(fkt_kft_within_blacklist, tracer->symbol("within_kprobe_blacklist"));
 	return 0;
 }
 

@@ -16,7 +16,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/static_call.h>
 #include <linux/workqueue.h>
 #include <asm/text-patching.h>
 
@@ -49,49 +48,14 @@ MODULE_PARM_DESC(armed, "number of splices that count or record now");
 module_param(watched, uint, 0444);
 MODULE_PARM_DESC(watched, "number of splices that mark what was executed");
 
-/* ---- functions and variables of the kernel that are not exported; static calls, because of IBT ---- */
+/* ---- functions and variables of the kernel that are not exported ---- */
 
-static unsigned long no_lookup(const char *name)
-{
-	return 0;
-}
-
-static void no_queue(void *addr, const void *opcode, size_t len, const void *emulate)
-{
-}
-
-static void no_finish(void)
-{
-}
-
-static void *no_poke(void *addr, const void *opcode, size_t len)
-{
-	return NULL;
-}
-
-static struct kprobe *no_kprobe(void *addr)
-{
-	return NULL;
-}
-
-static struct module *no_module(unsigned long addr)
-{
-	return NULL;
-}
-
-FKT_STANDS_FOR(no_lookup, kallsyms_lookup_name);
-FKT_STANDS_FOR(no_queue, FKT_TEXT_POKE_QUEUE);
-FKT_STANDS_FOR(no_finish, FKT_TEXT_POKE_FINISH);
-FKT_STANDS_FOR(no_poke, text_poke);
-FKT_STANDS_FOR(no_kprobe, get_kprobe);
-FKT_STANDS_FOR(no_module, __module_address);
-
-DEFINE_STATIC_CALL(fkt_splices_lookup_name, no_lookup);
-DEFINE_STATIC_CALL(fkt_splices_queue, no_queue);
-DEFINE_STATIC_CALL(fkt_splices_finish, no_finish);
-DEFINE_STATIC_CALL(fkt_splices_poke, no_poke);
-DEFINE_STATIC_CALL(fkt_splices_kprobe_at, no_kprobe);
-DEFINE_STATIC_CALL(fkt_splices_module_of, no_module);
+DEFINE_STATIC_CALL_RET0(fkt_splices_lookup_name, kallsyms_lookup_name);
+DEFINE_STATIC_CALL_NULL(fkt_splices_queue, FKT_TEXT_POKE_QUEUE);
+DEFINE_STATIC_CALL_NULL(fkt_splices_finish, FKT_TEXT_POKE_FINISH);
+DEFINE_STATIC_CALL_RET0(fkt_splices_poke, text_poke);
+DEFINE_STATIC_CALL_RET0(fkt_splices_kprobe_at, get_kprobe);
+DEFINE_STATIC_CALL_RET0(fkt_splices_module_of, __module_address);
 
 static struct mutex *kernel_text_mutex, *kernel_kprobe_mutex;
 static struct list_head *kernel_kprobe_blacklist;
@@ -105,29 +69,23 @@ static void *find(const char *name)
 
 static int __init find_kernel_functions(void)
 {
-	void *lookup = fkt_find_lookup_name(), *queue, *finish, *poke, *kprobe_at, *module_of;
+	void *lookup = fkt_find_lookup_name();
 
 	if (IS_ERR(lookup))
 		return PTR_ERR(lookup);
 	static_call_update(fkt_splices_lookup_name, lookup);
-	queue = find(__stringify(FKT_TEXT_POKE_QUEUE));
-	finish = find(__stringify(FKT_TEXT_POKE_FINISH));
-	poke = find("text_poke");
-	kprobe_at = find("get_kprobe");
-	module_of = find("__module_address");
 	kernel_text_mutex = find("text_mutex");
 	kernel_kprobe_mutex = find("kprobe_mutex");
 	kernel_kprobe_blacklist = find("kprobe_blacklist");
 	text_begin = (unsigned long)find("_stext");
 	text_end = (unsigned long)find("_etext");
-	if (!queue || !finish || !poke || !kprobe_at || !module_of || !kernel_text_mutex || !kernel_kprobe_mutex ||
-	    !kernel_kprobe_blacklist || !text_begin || !text_end)
+	if (!kernel_text_mutex || !kernel_kprobe_mutex || !kernel_kprobe_blacklist || !text_begin || !text_end ||
+	    !fkt_set_call(fkt_splices_queue, find(__stringify(FKT_TEXT_POKE_QUEUE))) ||
+	    !fkt_set_call(fkt_splices_finish, find(__stringify(FKT_TEXT_POKE_FINISH))) ||
+	    !fkt_set_call(fkt_splices_poke, find("text_poke")) ||
+	    !fkt_set_call(fkt_splices_kprobe_at, find("get_kprobe")) ||
+	    !fkt_set_call(fkt_splices_module_of, find("__module_address")))
 		return -ENOENT;
-	static_call_update(fkt_splices_queue, queue);
-	static_call_update(fkt_splices_finish, finish);
-	static_call_update(fkt_splices_poke, poke);
-	static_call_update(fkt_splices_kprobe_at, kprobe_at);
-	static_call_update(fkt_splices_module_of, module_of);
 	return 0;
 }
 

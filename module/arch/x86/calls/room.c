@@ -5,9 +5,9 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/static_call.h>
 #include <asm/stacktrace.h>
 
+#include "arch/kernel_names.h"
 #include "base/compat.h"
 #include "calls/frames.h"
 #include "calls/room.h"
@@ -22,22 +22,12 @@ static_assert(IRQ_STACK_SIZE == THREAD_SIZE);
  */
 DEFINE_PER_CPU(unsigned long, fkt_room_from);
 
-static bool no_stack(unsigned long *place, struct task_struct *task, struct stack_info *info)
-{
-	return false;
-}
-
-FKT_STANDS_FOR(no_stack, get_stack_info_noinstr);
-
 /* The kernel's: finds the stack that the place is on. */
-DEFINE_STATIC_CALL(fkt_room_stack_of, no_stack);
+DEFINE_STATIC_CALL_RET0(fkt_room_stack_of, get_stack_info_noinstr);
 
 void __init fkt_room_init(void)
 {
-	void *found = (void *)fkt_calls_symbol("get_stack_info_noinstr");
-
-	if (found)
-		static_call_update(fkt_room_stack_of, found);
+	fkt_set_call(fkt_room_stack_of, fkt_calls_symbol("get_stack_info_noinstr"));
 }
 
 /* Returns how much of a stack of so many bytes must be left. */

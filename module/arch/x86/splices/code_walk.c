@@ -8,78 +8,34 @@
 #include <linux/extable.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
-#include <linux/static_call.h>
 #include <asm/insn.h>
 
 #include <fkt/code_rules.h>
 
 #include "arch/arch.h"
+#include "arch/kernel_names.h"
 #include "base/compat.h"
 #include "splices/code_walk.h"
 
-/* ---- functions of the kernel that are not exported; static calls, because of IBT (calls/traceable.c) ---- */
+/* ---- functions of the kernel that are not exported ---- */
 
-static int no_decode(struct insn *insn, const void *kaddr, int buf_len, enum insn_mode m)
-{
-	return -ENOENT;
-}
-
-static int no_size(unsigned long addr, unsigned long *symbolsize, unsigned long *offset)
-{
-	return 0;
-}
-
-static struct kprobe *no_kprobe(void *addr)
-{
-	return NULL;
-}
-
-static const struct exception_table_entry *no_exception(unsigned long addr)
-{
-	return NULL;
-}
-
-static unsigned long no_location(unsigned long address)
-{
-	return 0;
-}
-
-static bool no_blacklist(unsigned long addr)
-{
-	return true;
-}
-
-FKT_STANDS_FOR(no_decode, insn_decode);
-FKT_STANDS_FOR(no_kprobe, get_kprobe);
-FKT_STANDS_FOR(no_exception, search_exception_tables);
-FKT_STANDS_FOR(no_location, ftrace_location);
-FKT_STANDS_FOR(no_blacklist, within_kprobe_blacklist);
-
-DEFINE_STATIC_CALL(fkt_splices_decode, no_decode);
-DEFINE_STATIC_CALL(fkt_splices_size, no_size);
-DEFINE_STATIC_CALL(fkt_splices_kprobe, no_kprobe);
-DEFINE_STATIC_CALL(fkt_splices_exception, no_exception);
-DEFINE_STATIC_CALL(fkt_splices_location, no_location);
-DEFINE_STATIC_CALL(fkt_splices_blacklist, no_blacklist);
+DEFINE_STATIC_CALL_RET0(fkt_splices_decode, insn_decode);
+DEFINE_STATIC_CALL_RET0(fkt_splices_size, kallsyms_lookup_size_offset);
+DEFINE_STATIC_CALL_RET0(fkt_splices_kprobe, get_kprobe);
+DEFINE_STATIC_CALL_RET0(fkt_splices_exception, search_exception_tables);
+DEFINE_STATIC_CALL_RET0(fkt_splices_location, ftrace_location);
+DEFINE_STATIC_CALL_RET0(fkt_splices_blacklist, within_kprobe_blacklist);
 
 /* lookup: finds functions of the kernel. Returns 0 or -ENOENT: it lacks one. */
 int fkt_code_walk_init(void *(*lookup)(const char *name))
 {
-	void *const decode = lookup("insn_decode");
-	void *const size = lookup("kallsyms_lookup_size_offset");
-	void *const kprobe = lookup("get_kprobe");
-	void *const exception = lookup("search_exception_tables");
-	void *const location = lookup("ftrace_location");
-	void *const blacklist = lookup("within_kprobe_blacklist");
-
-	if (!decode || !size || !kprobe || !exception || !location || !blacklist)
+	if (!fkt_set_call(fkt_splices_decode, lookup("insn_decode")) ||
+	    !fkt_set_call(fkt_splices_size, lookup("kallsyms_lookup_size_offset")) ||
+	    !fkt_set_call(fkt_splices_kprobe, lookup("get_kprobe")) ||
+	    !fkt_set_call(fkt_splices_exception, lookup("search_exception_tables")) ||
+	    !fkt_set_call(fkt_splices_location, lookup("ftrace_location")) ||
+	    !fkt_set_call(fkt_splices_blacklist, lookup("within_kprobe_blacklist")))
 		return -ENOENT;
-	static_call_update(fkt_splices_decode, decode);
-	static_call_update(fkt_splices_size, size);
-	static_call_update(fkt_splices_kprobe, kprobe);
-	static_call_update(fkt_splices_exception, exception);
-	static_call_update(fkt_splices_location, location);
-	static_call_update(fkt_splices_blacklist, blacklist);
 	return 0;
 }
 
