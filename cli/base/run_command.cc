@@ -33,15 +33,22 @@ class IgnoredSignals {
   }, quit_{};
 };
 
-// While it is there, this process waits for SIGTERM, SIGHUP and SIGCHLD instead of being ended.
+// While it is there, this process waits for SIGTERM, SIGHUP and SIGCHLD instead of being ended by
+// the first two.
 class HeldSignals {
  public:
   HeldSignals() {
     sigemptyset(&held_);
     for (const int signal : {SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&held_, signal);
     ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
+    // A parent may have had it ignored, and then none comes.
+    struct sigaction usual {};
+    ::sigaction(SIGCHLD, &usual, &child_);
   }
-  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~HeldSignals() {
+    ::sigaction(SIGCHLD, &child_, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
@@ -55,6 +62,7 @@ class HeldSignals {
 
  private:
   sigset_t held_{}, before_{};
+  struct sigaction child_ {};
 };
 
 // The command gets the defaults, and the mask that this process had.
