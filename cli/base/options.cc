@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/base/default_options.h"
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "lib/base/suggest.h"
@@ -161,13 +162,26 @@ void Options::positional(const char* name, std::size_t most) {
   most_ = most;
 }
 
+void Options::preset(const char* name, const char* words, const char* about) {
+  presets_.push_back({name, words});
+  sections_.back().options.add_options()(name, (std::string(about) + ": " + words).c_str());
+}
+
+std::string Options::preset_text() const {
+  const auto given = std::ranges::find_if(presets_, [this](const auto& p) { return has(p.name); });
+  return given == presets_.end() ? "" : "--" + given->name + ": " + given->words;
+}
+
 std::optional<int> Options::parse(int argc, const char* const* argv) {
-  section("General")("help", "this text")("version", "the version");
+  section("General")("help", "this text")("version", "the version")(
+      "no-defaults", "without the options of fkt.conf and FKT_OPTIONS (man 5 fkt.conf)");
   if (argc == 2 && std::string_view(argv[1]) == "--list-options") return print(listed(sections_));
   const Status parsed = parse_words({argv + std::min(argc, 1), argv + argc});
   if (!parsed) return fail(parsed.error());
   if (has("help")) return print(help());
   if (has("version")) return print(version_text());
+  const Status added = add_defaults();
+  if (!added) return fail(added.error());
   return std::nullopt;
 }
 
@@ -247,26 +261,19 @@ Error Options::unknown_option(const std::string& name) const {
   return usage("no option \"" + bare + "\"" + did_you_mean(bare, names));
 }
 
-Status Options::parse_words(std::vector<std::string> words) {
+// Options that were stored before keep their values. with_arguments: other words are arguments_.
+Status Options::store(const std::vector<std::string>& words, bool with_arguments) {
   using namespace po::command_line_style;
   po::options_description all;
   for (const auto& section : sections_) all.add(section.options);
-  po::options_description with_arguments;
-  with_arguments.add(all).add_options()("arguments", po::value(&arguments_));
   po::positional_options_description positions;
-  positions.add("arguments", -1);
-
-  FKT_TRY(join_pairs(words));
-  std::vector<std::string> rest;
-  if (command_) {
-    auto end =
-        words.begin() + static_cast<std::ptrdiff_t>(std::min(options_end(words), words.size()));
-    rest.assign(end != words.end() && *end == "--" ? end + 1 : end, words.end());
-    words.erase(end, words.end());
+  if (with_arguments) {
+    all.add_options()("arguments", po::value(&arguments_));
+    positions.add("arguments", -1);
   }
   try {
     po::command_line_parser parser(words);
-    parser.options(with_arguments).positional(positions);
+    parser.options(all).positional(positions);
     parser.style(unix_style & ~allow_guessing);
     po::store(parser.run(), values_);
     po::notify(values_);
@@ -280,9 +287,43 @@ Status Options::parse_words(std::vector<std::string> words) {
   } catch (const po::error& e) {
     return usage(e.what());
   }
+  return Done{};
+}
+
+Status Options::parse_words(std::vector<std::string> words) {
+  FKT_TRY(join_pairs(words));
+  std::vector<std::string> rest;
+  if (command_) {
+    auto end =
+        words.begin() + static_cast<std::ptrdiff_t>(std::min(options_end(words), words.size()));
+    rest.assign(end != words.end() && *end == "--" ? end + 1 : end, words.end());
+    words.erase(end, words.end());
+  }
+  FKT_TRY(store(words, true));
   if (command_) arguments_ = std::move(rest);
   if (!command_ && arguments_.size() > most_) {
     return usage("\"" + arguments_[most_] + "\": one argument too many (see --help)");
+  }
+  return Done{};
+}
+
+Status Options::add_defaults() {
+  const Preset* given = nullptr;
+  for (const Preset& preset : presets_) {
+    if (!has(preset.name)) continue;
+    if (given != nullptr) {
+      return usage("--" + given->name + " and --" + preset.name + ": only one of the two");
+    }
+    given = &preset;
+    FKT_TRY(store(po::split_unix(preset.words), false));
+  }
+  if (has("no-defaults")) return Done{};
+  for (DefaultOptions& line : FKT_TRY(default_options(program_invocation_short_name))) {
+    FKT_TRY(join_pairs(line.words));
+    Status stored = options_end(line.words) == line.words.size()
+                        ? store(line.words, false)
+                        : usage("\"" + line.words[options_end(line.words)] + "\" is no option");
+    if (!stored) return usage(line.where + ": " + stored.error().message);
   }
   return Done{};
 }

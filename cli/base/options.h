@@ -46,11 +46,15 @@ class Options {
   void positional(const char* name, std::size_t most);
   // Declares that the value of the long option `name` is two words; text() joins them with a blank.
   void two_words(const char* name) { two_words_.emplace_back(name); }
+  // Adds an option to the section that was begun last, which stands for others: those of `words`
+  // that are not given themselves. Only one preset can be given.
+  void preset(const char* name, const char* words, const char* about);
   // Options end at the first word that is not an option. It and all words after it are arguments():
   // a command.
   void command() { command_ = true; }
 
-  // Parses the command line. Returns the exit status if the tool has to end now: after --help,
+  // Parses the command line; what it lacks is taken from a preset, then from the user's defaults
+  // (default_options.h). Returns the exit status if the tool has to end now: after --help,
   // --version or wrong usage.
   std::optional<int> parse(int argc, const char* const* argv);
 
@@ -59,6 +63,8 @@ class Options {
   const std::string& text(const std::string& name) const;
   // The values of an option made with values(), in the order given; empty if it was not given.
   std::vector<std::string> texts(const std::string& name) const;
+  // What the given preset stands for: "--storage: -k system,block"; empty without one.
+  std::string preset_text() const;
   const std::vector<std::string>& arguments() const { return arguments_; }
   // What messages call the option has(name): "-t", "--cpu", "-i/--instrument".
   std::string shown(const std::string& name) const;
@@ -66,6 +72,8 @@ class Options {
  private:
   const boost::program_options::option_description* find(const std::string& name) const;
   Status parse_words(std::vector<std::string> words);
+  Status store(const std::vector<std::string>& words, bool with_arguments);
+  Status add_defaults();
   std::size_t options_end(const std::vector<std::string>& words) const;
   Status join_pairs(std::vector<std::string>& words) const;
   Error unknown_option(const std::string& name) const;
@@ -81,6 +89,10 @@ class Options {
   std::size_t most_ = 0;
   bool command_ = false;
   std::vector<std::string> two_words_;
+  struct Preset {
+    std::string name, words;
+  };
+  std::vector<Preset> presets_;
   boost::program_options::variables_map values_;
   std::vector<std::string> arguments_;
 };

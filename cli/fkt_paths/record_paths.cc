@@ -7,21 +7,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/base/default_options.h"
 #include "cli/base/run_command.h"
 #include "lib/base/os_error.h"
 
 namespace fkt::cli {
-namespace {
-
-// Returns the recorder that lies beside this program, or else the one that the shell finds.
-std::string recorder() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto beside = self.parent_path() / "fkt_record";
-  return !error && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : "fkt_record";
-}
-
-}  // namespace
 
 Result<TemporaryFolder> TemporaryFolder::make() {
   std::error_code error;
@@ -42,7 +32,8 @@ TemporaryFolder::~TemporaryFolder() {
 
 Result<int> record_paths(const FunctionPaths& paths, const PathsRequest& request) {
   // Layer process tells which thread is interrupted or calls.
-  std::vector<std::string> words{recorder(), "-q", "-f", request.file, "-k", "process"};
+  std::vector<std::string> words{
+      path_of_tool("fkt_record"), "--no-defaults", "-q", "-f", request.file, "-k", "process"};
   if (request.only) words.emplace_back("--only");
   for (const std::string& place : paths.places()) {
     words.emplace_back("-i");

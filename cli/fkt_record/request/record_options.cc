@@ -67,6 +67,11 @@ void add_record_options(cli::Options& options) {
   add("user", value("NAME"),
       "run COMMAND as this user, who gets the file (default under sudo: its caller)");
   add_kft_options(options);
+  options.section("Presets, whose options give way to those that are given, too");
+  options.preset("storage", "-k system,process,fs,block --args", "what files and disks do");
+  options.preset("latency", "-k system,process,timer,workqueue", "why something came late");
+  options.preset("locks", "-k system,process,lock --args", "who waits for which lock");
+  options.preset("network", "-k system,process,socket,transport,net --args", "what sockets do");
   add = options.section("How it is recorded");
   add(",p", value("POW"), "2^POW pages of 4 KiB per CPU (1 to 16; default: 10)");
   add("drain", value("ENGINE"),

@@ -515,6 +515,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   if (const auto text = shown_instead(options)) return {std::nullopt, show(*text)};
   Result<Request> request = request_of(options);
   if (!request) return {std::nullopt, cli::fail(request.error())};
+  const std::string preset = options.preset_text();
+  if (!preset.empty() && !request->quiet) cli::warn(preset);
   const auto all = static_cast<std::size_t>(argc);
   const std::size_t options_end = all - request->command.size();
   for (std::size_t i = 1; i < options_end; ++i) request->words.push_back(argv[i]);
