@@ -39,6 +39,8 @@ void CommandUse::slept(TaskIndex task, const TaskActivity::Period& period) {
   const Key key = own ? Key{What::waits_own, kNoType, false, TaskActivity::kNoWaker}
                       : Key{What::sleeps, period.call, period.by_interrupt, period.waker};
   sleeps_[key] += period.to - period.from;
+  const auto kind = static_cast<std::size_t>(wait_kind(analysis_, period));
+  waits_[own ? kWaitKinds : kind] += period.to - period.from;
 }
 
 void CommandUse::end(const OpenSpan& span, Outcome outcome, const SpanPosition& place) {

@@ -12,6 +12,7 @@
 // The times are those of lib/analyse/task_activity.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "lib/analyse/task_activity.h"
+#include "lib/analyse/wait_kind.h"
 
 namespace fkt {
 
@@ -62,6 +64,8 @@ class CommandUse : public BurstObserver {
   std::uint64_t ticks() const;
   std::vector<Part> parts() const;    // most time first
   std::vector<Call> slowest() const;  // longest first; system calls only
+  // What the tasks slept for (ticks): by WaitKind, behind them waits for tasks of the command.
+  const std::array<std::uint64_t, kWaitKinds + 1>& waits() const { return waits_; }
   const TaskActivity& states() const { return states_; }
 
   bool follows(std::uint32_t task) const override { return is_of_command(task); }
@@ -91,6 +95,7 @@ class CommandUse : public BurstObserver {
   std::uint32_t pid_;
   TaskActivity states_;
   std::map<Key, std::uint64_t> sleeps_;
+  std::array<std::uint64_t, kWaitKinds + 1> waits_{};
   std::vector<Call> slowest_;  // a heap with the shortest in front
 };
 

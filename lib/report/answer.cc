@@ -2,6 +2,8 @@
 #include "lib/report/answer.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -19,6 +21,7 @@ namespace {
 
 using AnswerIn = Column::In;
 constexpr std::size_t kAnswerTime = 12;  // width of the columns of times
+constexpr const char* kWhere = "Where it went";
 
 // has_switches: without switches the spans of a thread are known, but not whether it ran.
 std::string part_text(const CommandUse::Part& part, const Analysis& analysis, bool has_switches) {
@@ -64,6 +67,37 @@ std::vector<Answer::Row> process_rows(const Summary& summary) {
   return rows;
 }
 
+// Returns a row for each kind of thing that the command's tasks did, most time first. parts: all.
+std::vector<Answer::Row> kind_rows(const CommandUse& use, std::span<const CommandUse::Part> parts) {
+  using What = CommandUse::What;
+  static constexpr const char* kWaits[kWaitKinds + 1] = {
+      "disk", "locks", "network", "timers and sleep", "other waits", "waits for each other"};
+  std::uint64_t runs = 0, ready = 0;
+  for (const CommandUse::Part& part : parts) {
+    if (part.what == What::ready) ready += part.ticks;
+    if (part.what == What::runs || part.what == What::interrupts) runs += part.ticks;
+  }
+  std::vector<Answer::Row> rows = {{runs, "on a CPU"}, {ready, "waiting for a CPU"}};
+  for (std::size_t i = 0; i < kWaitKinds + 1; i++) rows.push_back({use.waits()[i], kWaits[i]});
+  std::erase_if(rows, [](const Answer::Row& row) { return row.ticks == 0; });
+  std::ranges::stable_sort(rows, std::greater{}, &Answer::Row::ticks);
+  return rows;
+}
+
+// with_wakers: sleeps in one call are told apart by what ended them.
+std::vector<Answer::Row> part_rows(const Analysis& analysis, const Summary& summary,
+                                   std::span<const CommandUse::Part> parts, bool with_wakers) {
+  std::map<std::string, std::uint64_t> sums;
+  for (CommandUse::Part part : parts) {
+    if (!with_wakers) part.waker = TaskActivity::kNoWaker;
+    sums[part_text(part, analysis, summary.has_switches)] += part.ticks;
+  }
+  std::vector<Answer::Row> rows;
+  for (const auto& [what, ticks] : sums) rows.push_back({ticks, what});
+  std::ranges::stable_sort(rows, std::greater{}, &Answer::Row::ticks);
+  return rows;
+}
+
 // Keeps `most` rows: combines the last ones into one row.
 void join_least(std::vector<Answer::Row>& rows, std::size_t most) {
   if (rows.size() <= most) return;
@@ -74,15 +108,23 @@ void join_least(std::vector<Answer::Row>& rows, std::size_t most) {
   rows.push_back(std::move(rest));
 }
 
-TableOf<Answer::Row> where_table(const Answer& answer) {
-  TableOf<Answer::Row> table(answer.rows);
+// Returns whether what join_least() combines is less than the first row: else it is the answer.
+bool says_most(std::vector<Answer::Row> rows, std::size_t most) {
+  join_least(rows, most);
+  return rows.empty() || rows.back().ticks <= rows.front().ticks;
+}
+
+// title: of what it went to.
+TableOf<Answer::Row> where_table(const Answer& answer, std::span<const Answer::Row> rows,
+                                 const char* title) {
+  TableOf<Answer::Row> table(rows);
   table.add({.title = "Time", .key = "time", .width = kAnswerTime},
             [](const Answer::Row& row) { return Ticks{row.ticks}; });
   table.add({.title = "Percent", .key = "percent", .width = 9},
             [all = static_cast<double>(answer.all)](const Answer::Row& row) {
               return Percent{100 * static_cast<double>(row.ticks) / all};
             });
-  table.add({.title = "Where it went", .key = "what", .left = true, .separated = true},
+  table.add({.title = title, .key = "what", .left = true, .separated = true},
             [](const Answer::Row& row) { return row.what; });
   return table;
 }
@@ -177,8 +219,12 @@ Answer make_answer(const CommandUse& use, const Analysis& analysis, const Summar
   answer.tasks = use.tasks();
   answer.whole = summary.missing.empty();
   if (command) {
-    for (const CommandUse::Part& part : use.parts()) {
-      answer.rows.push_back({part.ticks, part_text(part, analysis, summary.has_switches)});
+    const std::vector<CommandUse::Part> parts = use.parts();
+    if (summary.has_switches) answer.kinds = kind_rows(use, parts);
+    answer.rows = part_rows(analysis, summary, parts, true);
+    if (!says_most(answer.rows, most)) {
+      std::vector<Answer::Row> fewer = part_rows(analysis, summary, parts, false);
+      if (says_most(fewer, most)) answer.rows = std::move(fewer);
     }
   } else {
     answer.rows = process_rows(summary);
@@ -206,7 +252,14 @@ void write_answer(TextWriter& out, const Answer& answer, const AnswerShape& shap
     text.put(counted(answer.tasks, "task") + ", " + time.text(answer.all) + ' ');
     text.put(std::string(time.unit()) + (time.unit().empty() ? "" : " ") + "in all\n");
   }
-  if (!answer.rows.empty()) write_text(text, where_table(answer), time);
+  if (!answer.kinds.empty()) {
+    write_text(text, where_table(answer, answer.kinds, kWhere), time);
+    text.put('\n');
+  }
+  if (!answer.rows.empty()) {
+    write_text(text, where_table(answer, answer.rows, answer.kinds.empty() ? kWhere : "In detail"),
+               time);
+  }
   if (!answer.slowest.empty()) {
     text.put('\n');
     write_text(text, slowest_calls_table(answer), time);
@@ -223,12 +276,14 @@ void write_answer_json(TextWriter& out, const Answer& answer, const TimeFormat& 
   report.ticks("duration", answer.duration);
   report.members("events", answer.events, "lost", answer.lost, "tasks", answer.tasks);
   report.ticks("time", answer.all);
-  report.rows("where", where_table(answer), JsonRows::on_lines, true);
+  report.rows("kinds", where_table(answer, answer.kinds, kWhere), JsonRows::on_lines, true);
+  report.rows("where", where_table(answer, answer.rows, kWhere), JsonRows::on_lines, true);
   report.rows("slowest", slowest_calls_table(answer), JsonRows::on_lines, true);
 }
 
 void write_answer_csv(TextWriter& out, const Answer& answer, const TimeFormat& time) {
-  write_csv(out, where_table(answer), time, "where");
+  write_csv(out, where_table(answer, answer.kinds, kWhere), time, "kinds");
+  write_csv(out, where_table(answer, answer.rows, kWhere), time, "where");
   write_csv(out, slowest_calls_table(answer), time, "slowest");
 }
 

@@ -34,6 +34,7 @@ struct Answer {
   // time first. `all` is what they add up to.
   std::uint64_t all = 0;
   std::vector<Row> rows;
+  std::vector<Row> kinds;  // of the command: the same by kind; empty: without switches, not known
   std::vector<Call> slowest;  // longest first
 };
 
@@ -50,10 +51,10 @@ struct AnswerShape {
 };
 void write_answer(TextWriter& out, const Answer& answer, const AnswerShape& shape,
                   const TimeFormat& time);
-// Writes one object: unit, command, pid, duration, events, lost, tasks, time, where (array
-// of time, percent, what), slowest (array of time, call, task, pid, at).
+// Writes one object: unit, command, pid, duration, events, lost, tasks, time, kinds and
+// where (arrays of time, percent, what), slowest (array of time, call, task, pid, at).
 void write_answer_json(TextWriter& out, const Answer& answer, const TimeFormat& time);
-// Writes the tables "where" and "slowest", as write_path_csv() does.
+// Writes the tables "kinds", "where" and "slowest", as write_path_csv() does.
 void write_answer_csv(TextWriter& out, const Answer& answer, const TimeFormat& time);
 
 }  // namespace fkt

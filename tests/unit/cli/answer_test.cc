@@ -36,12 +36,15 @@ Answer answer_of(RecordingBuilder& builder, std::size_t rows = 100, std::size_t 
 }
 
 // "100 running in sys_read" etc.
-std::vector<std::string> lines_of(const Answer& answer) {
+std::vector<std::string> lines_of(const std::vector<Answer::Row>& rows) {
   std::vector<std::string> lines;
-  for (const Answer::Row& row : answer.rows) {
+  for (const Answer::Row& row : rows) {
     lines.push_back(std::to_string(row.ticks) + " " + row.what);
   }
   return lines;
+}
+std::vector<std::string> lines_of(const Answer& answer) {
+  return lines_of(answer.rows);
 }
 
 // All that the answer says, with rows of equal time in the order of their text.
@@ -113,6 +116,37 @@ RecordingBuilder two_tasks() {
 
 }  // namespace
 
+TEST_CASE("sleeps have a kind") {
+  RecordingBuilder b;
+  b.section(FKT_SEC_SYSCALLS,
+            "64\t0\tread\n64\t45\trecvfrom\n64\t202\tfutex\n64\t230\tclock_nanosleep\n");
+  b.pid(0, 42).pid(1, 0);
+  std::uint64_t clock = T;
+  // Sleeps in a call for `ticks`, until another task, or a softirq, wakes it.
+  const auto sleep = [&](std::uint64_t ticks, std::uint32_t call, std::uint16_t how, int softirq) {
+    b.event(0, clock += 10, FKT_E_SYS_ENTRY, call);
+    b.event(0, clock += 10, how, softirq < 0 ? 50 : 0);
+    const std::uint64_t woken = clock + ticks;
+    if (softirq >= 0) b.event(0, woken - 10, FKT_E_SOFTIRQ_ENTRY, softirq);
+    b.event(0, woken, FKT_E_WAKING, 42);
+    if (softirq >= 0) b.event(0, woken + 1, FKT_E_SOFTIRQ_EXIT, softirq);
+    b.event(0, clock = woken + 10, FKT_E_SWITCH_S, 42);
+    b.event(0, clock += 10, FKT_E_SYS_EXIT, 0);
+  };
+  sleep(1000, 202, FKT_E_SWITCH_S, -1);    // futex
+  sleep(20000, 0, FKT_E_SWITCH_D, -1);     // read, for a lock that task 50 has
+  sleep(300000, 230, FKT_E_SWITCH_S, 8);   // clock_nanosleep, until HRTIMER
+  sleep(4000000, 232, FKT_E_SWITCH_S, 1);  // epoll_wait, until TIMER
+  sleep(5000, 45, FKT_E_SWITCH_S, -1);     // recvfrom
+  sleep(60000, 232, FKT_E_SWITCH_S, 3);    // epoll_wait, until NET_RX
+  sleep(700000, 74, FKT_E_SWITCH_D, 4);    // fsync, until BLOCK
+  sleep(8000000, 0, FKT_E_SWITCH_S, -1);   // read, of a pipe
+  CHECK(lines_of(answer_of(b).kinds) ==
+        std::vector<std::string>{"8000000 other waits", "4300000 timers and sleep", "700000 disk",
+                                 "65000 network", "21000 locks", "230 on a CPU",
+                                 "80 waiting for a CPU"});
+}
+
 TEST_CASE("the command's time: what its tasks ran, what they waited for, and interrupts") {
   RecordingBuilder b = two_tasks();
   const Answer answer = answer_of(b);
@@ -130,6 +164,9 @@ TEST_CASE("the command's time: what its tasks ran, what they waited for, and int
                                 "130 waiting for a CPU",
                                 "50 interrupts",
                             });
+  CHECK(lines_of(answer.kinds) == std::vector<std::string>{"860 on a CPU", "510 disk",
+                                                           "450 waits for each other",
+                                                           "130 waiting for a CPU"});
   std::uint64_t sum = 0;
   for (const Answer::Row& row : answer.rows) sum += row.ticks;
   CHECK(answer.all == sum);
