@@ -16,13 +16,13 @@
 #include <fkt/program.h>
 
 #include "drain/recording.h"
+#include "instruments/level.h"
 #include "instruments/programs.h"
 #include "instruments/task_flags.h"
 #include "ring/clock.h"
 #include "ring/flags.h"
 #include "call_context.h"
 #include "file_names.h"
-#include "level.h"
 
 /* State of a linear congruential generator. An interrupt may repeat a number of the code that it interrupts. */
 static DEFINE_PER_CPU(u64, chance);

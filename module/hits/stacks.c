@@ -23,21 +23,19 @@
 
 #include "arch/arch.h"
 #include "base/compat.h"
+#include "instruments/level.h"
+#include "instruments/programs.h"
 #include "ring/write.h"
-#include "level.h"
 #include "stacks.h"
-
-/* A bit per enum fkt_level whose stack is being taken; an interrupt restores it before it returns. */
-static DEFINE_PER_CPU(u8, taking);
 
 /* Returns false if a stack of this context is being taken: the hit is missed. */
 bool fkt_stack_begin(void)
 {
 	const u8 bit = 1 << fkt_level();
 
-	if (this_cpu_read(taking) & bit)
+	if (this_cpu_read(fkt_hit_calls) & bit)
 		return false;
-	this_cpu_or(taking, bit);
+	this_cpu_or(fkt_hit_calls, bit);
 	return true;
 }
 
@@ -149,5 +147,5 @@ void fkt_stack_end(u32 instrument, const struct fkt_stack_place *place, u64 *wor
 	if (!place->user)
 		write(FKT_E_STACK, instrument, words, take_kernel(place, words));
 	write(FKT_E_USER_STACK, instrument, words, take_user(place, words));
-	this_cpu_and(taking, ~(1 << fkt_level()));
+	this_cpu_and(fkt_hit_calls, ~(1 << fkt_level()));
 }

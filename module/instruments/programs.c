@@ -4,9 +4,11 @@
 #include <linux/percpu.h>
 #include <linux/uaccess.h>
 
+#include "level.h"
 #include "programs.h"
 
 DEFINE_PER_CPU(u32, fkt_hit_depth);
+DEFINE_PER_CPU(u8, fkt_hit_calls);
 static DEFINE_PER_CPU(struct fkt_scratch [FKT_HITS_DEEP], scratches);
 
 static void __percpu *records;
@@ -39,12 +41,18 @@ void fkt_scratch_records_put(void)
 	records = NULL;
 }
 
-/* Returns the memory for one program; NULL: too many run already. Caller must call fkt_scratch_put() in both cases. */
+/*
+ * Returns the memory for one program; NULL: the hit is missed, since too many run already, or one of this context has
+ * led to it. Caller must call fkt_scratch_put() in both cases.
+ */
 struct fkt_scratch *fkt_scratch_get(void)
 {
 	u32 level = this_cpu_inc_return(fkt_hit_depth);
+	const u8 calls = this_cpu_read(fkt_hit_calls);
 
-	return likely(level <= FKT_HITS_DEEP) ? this_cpu_ptr(&scratches[level - 1]) : NULL;
+	if (unlikely(level > FKT_HITS_DEEP || (calls && calls & 1 << fkt_level())))
+		return NULL;
+	return this_cpu_ptr(&scratches[level - 1]);
 }
 
 void fkt_scratch_put(void)
@@ -60,5 +68,11 @@ struct fkt_scratch *fkt_scratch_now(void)
 
 int fkt_read_memory(void *to, __u64 address, __u32 bytes)
 {
-	return copy_from_kernel_nofault(to, (void *)address, bytes);
+	const u8 before = this_cpu_read(fkt_hit_calls);
+	int err;
+
+	this_cpu_write(fkt_hit_calls, before | 1 << fkt_level());
+	err = copy_from_kernel_nofault(to, (void *)address, bytes);
+	this_cpu_write(fkt_hit_calls, before);
+	return err;
 }

@@ -35,6 +35,13 @@ struct fkt_scratch {
 #define FKT_HITS_DEEP 4
 DECLARE_PER_CPU(u32, fkt_hit_depth);
 
+/*
+ * A bit per enum fkt_level in which a hit calls functions of the kernel that may be called very often: to read memory,
+ * to take a stack. Hits of these that would call them again, for a program, are missed: each level of nesting would
+ * multiply their number. Accessed with preemption disabled; an interrupt restores it before it returns.
+ */
+DECLARE_PER_CPU(u8, fkt_hit_calls);
+
 int fkt_scratch_records_get(void);
 void fkt_scratch_records_put(void);
 struct fkt_scratch *fkt_scratch_get(void);
