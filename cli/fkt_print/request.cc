@@ -178,8 +178,8 @@ Result<PrintRequest> print_request(const Options& options) {
     r.unit = FKT_TRY(parse_unit(options.text("time")));
   } else if (!r.json && !r.csv) {
     r.unit = TimeUnit::readable;
-  } else if (options.has("why") || r.view == View::locks || r.view == View::calls || r.view == View::sched ||
-             r.view == View::summary) {
+  } else if (options.has("why") || r.view == View::locks || r.view == View::calls ||
+             r.view == View::sched || r.view == View::summary) {
     r.unit = TimeUnit::us;
   }
   FKT_TRY(find_request(options, r));
