@@ -14,7 +14,7 @@ namespace {
 // A higher number in the file's table is damage; it must not determine a table's size.
 constexpr std::uint32_t kMaxSyscall = 1 << 16;
 constexpr unsigned kFirstRealTime = 32, kLastRealTime = 64;  // signals of the kernel
-constexpr std::int64_t kMaxError = 4095;  // the kernel's MAX_ERRNO
+constexpr std::int64_t kMaxError = 4095;                     // the kernel's MAX_ERRNO
 
 std::vector<std::string> syscall_names(const std::map<std::uint32_t, std::string>& table,
                                        std::string_view prefix) {
