@@ -57,7 +57,7 @@ std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis&
 // stdout has closed the pipe. jump: the analysis was made with its info.
 Result<bool> print_events(const Recording& recording, const PrintRequest& request, const Jump& jump,
                           Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
-  const EventDump dump(analysis, time, request.codes);
+  EventDump dump(analysis, time, request.codes);
   TextWriter out;
   if (!request.json) dump.title(out);
   std::optional<std::uint64_t> cut = cut_of(request, analysis);
@@ -70,6 +70,7 @@ Result<bool> print_events(const Recording& recording, const PrintRequest& reques
   const bool all = follow(
       recording, request, analysis, shown,
       [&](const Event& event, const Analysis::Found& place) {
+        dump.add(event, place);
         if (!place.shown) return true;
         if (request.json) {
           dump.json_line(out, event, place);

@@ -45,7 +45,7 @@ Status why_request(const Options& options, PrintRequest& r) {
   }
   for (const char* other :
        {"dump", "stats", "counts", "slowest", "window", "csv", "top", "files", "disks", "sockets",
-        "calls", "sched", "stacks", "summary", "-t", "-b"}) {
+        "locks", "calls", "sched", "stacks", "summary", "-t", "-b"}) {
     if (options.has(other))
       return usage("--why and " + options.shown(other) + ": only one of the two");
   }
@@ -58,9 +58,9 @@ Status why_request(const Options& options, PrintRequest& r) {
 // Reads the options that print a table and nothing else.
 Status read_view(const Options& options, PrintRequest& r) {
   constexpr std::pair<const char*, View> kViews[] = {
-      {"files", View::files},    {"disks", View::disks}, {"sockets", View::sockets},
-      {"calls", View::calls},    {"sched", View::sched}, {"stacks", View::stacks},
-      {"summary", View::summary}};
+      {"files", View::files},   {"disks", View::disks},    {"sockets", View::sockets},
+      {"locks", View::locks},   {"calls", View::calls},    {"sched", View::sched},
+      {"stacks", View::stacks}, {"summary", View::summary}};
   const char* chosen = nullptr;
   for (const auto& [name, view] : kViews) {
     if (!options.has(name)) continue;
@@ -122,6 +122,9 @@ void add_print_options(Options& options) {
   add("files", "who read and wrote which file, how much, how long it took (recorded with -k fs)");
   add("disks", "the same of disks (recorded with -k block)");
   add("sockets", "the same of sockets (recorded with -k transport,socket)");
+  add("locks",
+      "who waited for which lock, how long, and who had it (recorded with -k lock, futexes with "
+      "--args)");
   add("calls", "what each task called: how often, how long, which errors");
   add("sched", "a line per run of a task: when, where, waited, ran, woken by whom");
   add("stacks", "how often each stack was recorded (-i '... do stack'), in lines for flame graphs");
@@ -132,7 +135,7 @@ void add_print_options(Options& options) {
   add("codes", "with each event its code, in hexadecimal");
   add("time", value("UNIT"),
       "times in cycles, ns, us, ms or s (default: what suits each; in JSON and CSV cycles, but "
-      "us where --calls, --sched, --summary, --why or --diff is given)");
+      "us where --locks, --calls, --sched, --summary, --why or --diff is given)");
   add(",k", "leave user-level time out of the histogram");
   add("slowest", value("N NAME"), "the N longest spans of that name (a system call's, ...)");
   add("why", value("NAME"),
@@ -175,8 +178,8 @@ Result<PrintRequest> print_request(const Options& options) {
     r.unit = FKT_TRY(parse_unit(options.text("time")));
   } else if (!r.json && !r.csv) {
     r.unit = TimeUnit::readable;
-  } else if (options.has("why") || r.view == View::calls || r.view == View::sched ||
-             r.view == View::summary) {
+  } else if (options.has("why") || r.view == View::locks || r.view == View::calls ||
+             r.view == View::sched || r.view == View::summary) {
     r.unit = TimeUnit::us;
   }
   FKT_TRY(find_request(options, r));

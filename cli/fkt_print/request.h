@@ -19,7 +19,17 @@ struct SlowestRequest {
 };
 
 // A table that is printed instead of the events and the statistics.
-enum class View : std::uint8_t { none, files, disks, sockets, calls, sched, stacks, summary };
+enum class View : std::uint8_t {
+  none,
+  files,
+  disks,
+  sockets,
+  locks,
+  calls,
+  sched,
+  stacks,
+  summary
+};
 
 struct PrintRequest {
   std::string file = "trace_file";

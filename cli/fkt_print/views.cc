@@ -7,10 +7,12 @@
 #include "cli/base/messages.h"
 #include "cli/base/terminal.h"
 #include "cli/fkt_print/follow.h"
+#include "lib/analyse/lock_use.h"
 #include "lib/analyse/task_calls.h"
 #include "lib/analyse/task_runs.h"
 #include "lib/report/calls_report.h"
 #include "lib/report/io_report.h"
+#include "lib/report/locks_report.h"
 #include "lib/report/runs_report.h"
 #include "lib/report/stack_counts.h"
 
@@ -66,6 +68,21 @@ Result<bool> print_io(const Recording& recording, const PrintRequest& request, A
   return put_report(IoReport{use, table, recording.info(), analysis.tasks(), time,
                              request.top.value_or(kAllRows)},
                     request);
+}
+
+Result<bool> print_locks(const Recording& recording, const PrintRequest& request,
+                         Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
+  LockUse use(analysis);
+  follow_all(recording, request, analysis, shown,
+             [&](const Event& event, const Analysis::Found& place) {
+               use.add(event, place);
+               return true;
+             });
+  if (!use.has_source()) {
+    warn(request.file +
+         ": no event that this table is made of was recorded (fkt_record -k system,lock --args)");
+  }
+  return put_report(LocksReport{use, analysis, time, request.top.value_or(kAllRows)}, request);
 }
 
 Result<bool> print_calls(const Recording& recording, const PrintRequest& request,
@@ -147,6 +164,8 @@ Result<bool> print_stacks(const Recording& recording, const PrintRequest& reques
 Result<bool> print_view(const Recording& recording, const PrintRequest& request, Analysis& analysis,
                         const TimeFormat& time, std::uint64_t& shown) {
   switch (request.view) {
+    case View::locks:
+      return print_locks(recording, request, analysis, time, shown);
     case View::calls:
       return print_calls(recording, request, analysis, time, shown);
     case View::summary:

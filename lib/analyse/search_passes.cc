@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/search_passes.h"
 
+#include "lib/analyse/call_subjects.h"
+
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -176,14 +178,17 @@ std::vector<FoundSpan> slowest(const Recording& recording, const Selection& sele
   BeginCpus cpus;
   analysis.watch(cpus);
   FittingTypes types(analysis, name);
+  CallSubjects subjects(analysis);
   const auto add = [&](FoundSpan span, TypeIndex type) {
     if (selection.from && span.begin < *selection.from) return;
     if (!found.wants(span)) return;
     span.name = analysis.types()[type].name;
     span.task = analysis.tasks().name(span.index);
+    if (is_syscall(analysis.types()[type].kind)) span.about = subjects.about(span.index);
     found.add(std::move(span));
   };
   pass(recording, analysis, reading, [&](const Event& event, const Analysis::Found& place) {
+    subjects.add(event, place);
     if (!place.shown) return;
     const SpanStep& step = place.step;
     if (step.closed && types.fits(step.type)) {

@@ -49,8 +49,9 @@ struct FoundSpan {
   std::uint64_t begin = 0, duration = 0;  // ticks; begin: full stamp
   std::uint32_t cpu = 0;  // on which it began; of a span that a slice cuts: on which it ended
   std::uint32_t pid = 0;
-  std::string name{};  // "sys_read"; a pattern may fit several names
-  std::string task{};  // the task's name at that time
+  std::string name{};   // "sys_read"; a pattern may fit several names
+  std::string task{};   // the task's name at that time
+  std::string about{};  // of a system call, as CallSubjects::about()
   // The task, of a request the one that ran when it began; it has this index in each analysis of
   // the recording.
   TaskIndex index = kNoTask;

@@ -12,38 +12,6 @@ constexpr std::uint64_t kReadEvents = 1 << 18;
 // Requests that were completed before the call began: some of them were ahead of one that was not.
 constexpr std::size_t kMostBefore = 8192;
 
-// futex(2): the bits of its second argument that say which operation it is; FUTEX_WAIT; and the
-// value of a mutex of glibc while a thread waits for it.
-constexpr std::uint64_t kFutexOperation = 0x7f, kFutexWait = 0, kMutexContended = 2;
-
-// Functions of the kernel that return with the lock that is their first argument.
-constexpr std::string_view kLockCalls[] = {"mutex_lock", "down_", "rt_mutex_lock", "ww_mutex_lock"};
-// Functions of programs that do.
-constexpr std::string_view kUserLockCalls[] = {"pthread_mutex_lock", "pthread_mutex_trylock"};
-
-bool enters_system_call(std::uint16_t id) {
-  return id == FKT_E_SYS_ENTRY || id == FKT_E_SYS_ENTRY_LONG || id == FKT_E_SYS_ENTRY_ARGS ||
-         id == FKT_E_SYS_ENTRY_PATH;
-}
-bool leaves_system_call(std::uint16_t id) {
-  return id == FKT_E_SYS_EXIT || id == FKT_E_SYS_EXIT_LONG;
-}
-
-bool takes_lock(std::string_view function) {
-  const auto begins = [&](std::string_view name) { return function.starts_with(name); };
-  return std::ranges::any_of(kLockCalls, begins) || std::ranges::any_of(kUserLockCalls, begins);
-}
-
-bool waits_for_mutex(const std::array<std::uint64_t, 6>& futex) {
-  return (futex[1] & kFutexOperation) == kFutexWait && futex[2] == kMutexContended;
-}
-
-// Returns the first value of a call's event, besides its key and its times.
-std::optional<std::uint64_t> first_argument(const EventType& type, const Event& event) {
-  const std::span<const Field> values = type.values_of(event);
-  return values.empty() ? std::nullopt : EventType::value(values.front(), event);
-}
-
 }  // namespace
 
 Selection SlowCall::selection_of() const {
@@ -58,11 +26,13 @@ SlowCall::SlowCall(const Recording& recording, const FoundSpan& span, const Read
       end_(span.begin + span.duration),
       analysis_(recording.info(), selection_of()),
       states_(analysis_),
-      task_runs_(analysis_, [this](const TaskRuns::Run& run) {
-        const Run kept{run.task, run.cpu, run.from, run.to};
-        runs_on_[run.cpu].push_back(kept);
-        runs_of_[run.task].push_back(kept);
-      }) {
+      task_runs_(analysis_,
+                 [this](const TaskRuns::Run& run) {
+                   const Run kept{run.task, run.cpu, run.from, run.to};
+                   runs_on_[run.cpu].push_back(kept);
+                   runs_of_[run.task].push_back(kept);
+                 }),
+      locks_(analysis_) {
   states_.keep_history();
   find_sources();
   analysis_.watch(*this);
@@ -87,17 +57,12 @@ void SlowCall::find_sources() {
       if (key->names == "function") sources_.files |= name == "vfs_open";
       if (key->names != "tracepoint") continue;
       if (const DiskRequests::Step* const step = DiskRequests::step_of(name)) {
-        points_.insert_or_assign(number, KnownPoint{Point::disk, *step});
-      } else if (name == "contention_begin") {
-        points_.insert_or_assign(number, KnownPoint{Point::lock_begin});
-      } else if (name == "contention_end") {
-        points_.insert_or_assign(number, KnownPoint{Point::lock_end});
+        points_.insert_or_assign(number, *step);
       }
     }
   }
-  for (const auto& [number, point] : points_) {
-    (point.point == Point::disk ? sources_.blocks : sources_.locks) = true;
-  }
+  sources_.blocks = !points_.empty();
+  sources_.locks = locks_.has_contention();
 }
 
 void SlowCall::read(const Recording& recording, const Reading& reading) {
@@ -121,11 +86,10 @@ SlowCall::Cpu& SlowCall::cpu(std::uint32_t number) {
 }
 
 void SlowCall::add(const Event& event, const Analysis::Found& place) {
+  locks_.add(event, place);
   Cpu& on = cpu(event.cpu);
   if (event.is_gap()) {
     disks_.lose();
-    contended_.clear();
-    held_since_.clear();
     on = {};
     return;
   }
@@ -138,11 +102,8 @@ void SlowCall::add(const Event& event, const Analysis::Found& place) {
   if (event.id == FKT_E_NAME) return names_.add(event, *type);
   if (is_wake_up(event.id)) return wake(event, place.task);
   if (place.task == kNoTask) return;
-  if (enters_system_call(event.id)) add_arguments(event, *type, place.task);
-  if (leaves_system_call(event.id)) add_futex_return(event, place.task);
   add_subject(event, *type, place);
-  if (type->made_of == 0) return add_point(event, *type, place);
-  if (place.step.closed) add_lock_call(event, *type, place);
+  add_point(event, *type, place);
 }
 
 void SlowCall::add_point(const Event& event, const EventType& type, const Analysis::Found& place) {
@@ -150,27 +111,12 @@ void SlowCall::add_point(const Event& event, const EventType& type, const Analys
   if (key == nullptr || key->names != "tracepoint") return;
   const auto found = points_.find(EventType::value(*key, event).value_or(0));
   if (found == points_.end()) return;
-  const std::uint64_t lock = field_value(type, event, "lock");
-  switch (found->second.point) {
-    case Point::disk: {
-      const DiskRequest* const done =
-          disks_.add(event, type, found->second.step, place.task, [](TaskIndex) { return true; });
-      if (done == nullptr) return;
-      keep(*done);
-      cpu(event.cpu) = {first_request_ + requests_.size() - 1,
-                        analysis_.spans().interrupt_state(event.cpu) != CpuState::running};
-      return;
-    }
-    case Point::lock_begin:
-      contended_.insert_or_assign(place.task, lock);
-      return;
-    case Point::lock_end:
-      contended_.erase(place.task);
-      if (field_value(type, event, "ret") == 0) {
-        held_since_.insert_or_assign(LockOf(place.task, lock), event.clock);
-      }
-      return;
-  }
+  const DiskRequest* const done =
+      disks_.add(event, type, found->second, place.task, [](TaskIndex) { return true; });
+  if (done == nullptr) return;
+  keep(*done);
+  cpu(event.cpu) = {first_request_ + requests_.size() - 1,
+                    analysis_.spans().interrupt_state(event.cpu) != CpuState::running};
 }
 
 void SlowCall::keep(const DiskRequest& request) {
@@ -186,10 +132,6 @@ void SlowCall::keep(const DiskRequest& request) {
 void SlowCall::add_subject(const Event& event, const EventType& type,
                            const Analysis::Found& place) {
   if (place.task != span_.index || event.clock < span_.begin) return;
-  if (const Field* const path = type.field(event, "path");
-      path != nullptr && path_argument_.empty()) {
-    path_argument_ = EventType::text(*path, event);
-  }
   if (!place.step.closed) return;
   const std::uint64_t began = event.clock - place.step.duration;
   if (began < span_.begin) return;
@@ -212,60 +154,6 @@ void SlowCall::add_subject(const Event& event, const EventType& type,
   }
 }
 
-void SlowCall::add_arguments(const Event& event, const EventType& type, TaskIndex task) {
-  futexes_.erase(task);
-  if (type.field(event, "a0") == nullptr) return;
-  sources_.arguments = true;
-  std::array<std::uint64_t, 6> values{};
-  constexpr std::string_view kNames[] = {"a0", "a1", "a2", "a3", "a4", "a5"};
-  for (std::size_t i = 0; i < values.size(); i++) values[i] = field_value(type, event, kNames[i]);
-  if (task == span_.index && event.clock == span_.begin) arguments_ = values;
-  const TypeIndex call = analysis_.spans().innermost(task);
-  if (call == kNoType || analysis_.types()[call].name != "sys_futex") return;
-  futexes_[task] = values;
-  if (waits_for_mutex(values)) held_since_.erase(LockOf(task, values[0]));
-}
-
-// A task whose FUTEX_WAIT returns has the mutex from now on. If another task took the mutex first,
-// the woken task calls FUTEX_WAIT again, and add_arguments() takes this back.
-void SlowCall::add_futex_return(const Event& event, TaskIndex task) {
-  const auto found = futexes_.find(task);
-  if (found == futexes_.end()) return;
-  if (waits_for_mutex(found->second)) {
-    held_since_.insert_or_assign(LockOf(task, found->second[0]), event.clock);
-  }
-  futexes_.erase(found);
-}
-
-// A function that takes locks has returned.
-void SlowCall::add_lock_call(const Event& event, const EventType& type,
-                             const Analysis::Found& place) {
-  if (!takes_lock(analysis_.types()[place.step.type].name)) return;
-  const std::optional<std::uint64_t> lock = first_argument(type, event);
-  if (lock) held_since_.insert_or_assign(LockOf(place.task, *lock), event.clock);
-}
-
-std::optional<SlowCall::Lock> SlowCall::lock_of(TaskIndex task, TaskIndex waker) {
-  Lock lock;
-  if (const auto found = contended_.find(task); found != contended_.end()) {
-    lock.address = found->second;
-  } else if (const auto futex = futexes_.find(task); futex != futexes_.end()) {
-    lock.address = futex->second[0];
-    lock.futex = true;
-    lock.mutex = waits_for_mutex(futex->second);
-  } else {
-    return {};
-  }
-  const std::vector<TypeIndex> calls = analysis_.spans().path(waker);
-  if (!calls.empty()) lock.call = calls.front();
-  const auto held = held_since_.find(LockOf(waker, lock.address));
-  if (held != held_since_.end()) {
-    lock.since = held->second;
-    held_since_.erase(held);
-  }
-  return lock;
-}
-
 void SlowCall::wake(const Event& event, TaskIndex running) {
   if (event.clock < span_.begin) return;
   const TaskIndex task = analysis_.tasks().find(event.arg & FKT_PID_MASK);
@@ -273,7 +161,9 @@ void SlowCall::wake(const Event& event, TaskIndex running) {
   const auto [at, is_new] = wakes_.try_emplace(std::pair(task, event.clock));
   if (!is_new) return;
   at->second.request = cpu(event.cpu).request;
-  if (running != kNoTask) at->second.lock = lock_of(task, running);
+  if (const LockWait* const wait = locks_.wait_of(task); wait != nullptr && running != kNoTask) {
+    at->second.lock = *wait;
+  }
 }
 
 void SlowCall::restart(const Checkpoint& checkpoint, const CheckpointMapping& places) {
@@ -339,7 +229,7 @@ std::vector<SlowCall::Ran> SlowCall::ran_meanwhile(const PathStep& step) const {
   return all;
 }
 
-std::optional<SlowCall::Lock> SlowCall::lock(const PathWait& wait) const {
+std::optional<LockWait> SlowCall::lock(const PathWait& wait) const {
   const auto found = wakes_.find(std::pair(wait.task, wait.to));
   return found == wakes_.end() ? std::nullopt : found->second.lock;
 }

@@ -12,7 +12,6 @@
 // up to the call's end.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -28,6 +27,7 @@
 #include "lib/analyse/disk_requests.h"
 #include "lib/analyse/file_names.h"
 #include "lib/analyse/io_use.h"
+#include "lib/analyse/lock_waits.h"
 #include "lib/analyse/search_passes.h"
 #include "lib/analyse/task_runs.h"
 
@@ -41,16 +41,9 @@ class SlowCall : public SpanObserver {
     TaskIndex task = kNoTask;  // kNoTask: the CPU was idle or in an interrupt
     std::uint64_t ticks = 0;
   };
-  // The lock for which a task waited, as far as the recording has it.
-  struct Lock {
-    std::uint64_t address = 0;
-    bool futex = false, mutex = false;  // mutex: one of the C library
-    TypeIndex call = kNoType;  // of the holder: the outermost one in which it gave the lock free
-    std::optional<std::uint64_t> since;  // when the holder is known to have got it (ticks)
-  };
   // What kinds of events the recording has.
   struct Sources {
-    bool switches = false, blocks = false, files = false, locks = false, arguments = false;
+    bool switches = false, blocks = false, files = false, locks = false;
   };
 
   SlowCall(const Recording& recording, const FoundSpan& span, const Reading& reading);
@@ -77,19 +70,14 @@ class SlowCall : public SpanObserver {
   // time first. Precondition: the step is a wait for a CPU.
   std::vector<Ran> ran_meanwhile(const PathStep& step) const;
   // Returns the lock that the wait was for.
-  std::optional<Lock> lock(const PathWait& wait) const;
+  std::optional<LockWait> lock(const PathWait& wait) const;
   // The functions that the call's task called in it, those in which it was longest first.
   const std::vector<Child>& functions() const { return functions_; }
   // The file, or the socket, of the call; nothing: not known.
   const std::optional<IoUse::Object>& file() const { return file_; }
   const std::optional<IoUse::Object>& socket() const { return socket_; }
-  // Returns the last parts of the file's path; empty: not known.
-  std::string_view file_name(std::uint64_t device, std::uint64_t inode) const {
-    return names_.find(device, inode);
-  }
-  // The system call's arguments and path, where they were recorded.
-  const std::optional<std::array<std::uint64_t, 6>>& arguments() const { return arguments_; }
-  const std::string& path_argument() const { return path_argument_; }
+  // The paths of files.
+  const FileNames& file_names() const { return names_; }
   // The event that ended the call.
   const std::optional<Event>& own_event() const { return own_event_; }
 
@@ -111,31 +99,21 @@ class SlowCall : public SpanObserver {
   // A wake-up: the request whose completion it follows, and the lock.
   struct Wake {
     std::uint64_t request = kNoRequest;  // its number
-    std::optional<Lock> lock;
+    std::optional<LockWait> lock;
   };
   struct Cpu {
     std::uint64_t request = kNoRequest;  // the number of the one that was completed last
     bool in_interrupt = false;           // it was in an interrupt
   };
-  enum class Point : std::uint8_t { disk, lock_begin, lock_end };
-  struct KnownPoint {
-    Point point = Point::disk;
-    DiskRequests::Step step = DiskRequests::Step::queue;
-  };
   static constexpr std::uint64_t kNoRequest = ~std::uint64_t{0};
-  using LockOf = std::pair<TaskIndex, std::uint64_t>;  // task, address of a lock
 
   void find_sources();
   void read(const Recording& recording, const Reading& reading);
   void add(const Event& event, const Analysis::Found& place);
   void add_point(const Event& event, const EventType& type, const Analysis::Found& place);
   void add_subject(const Event& event, const EventType& type, const Analysis::Found& place);
-  void add_arguments(const Event& event, const EventType& type, TaskIndex task);
-  void add_futex_return(const Event& event, TaskIndex task);
-  void add_lock_call(const Event& event, const EventType& type, const Analysis::Found& place);
   void keep(const DiskRequest& request);
   void wake(const Event& event, TaskIndex running);
-  std::optional<Lock> lock_of(TaskIndex task, TaskIndex waker);
   Cpu& cpu(std::uint32_t number);
   Selection selection_of() const;
 
@@ -145,26 +123,22 @@ class SlowCall : public SpanObserver {
   TaskActivity states_;
   TaskRuns task_runs_;
   DiskRequests disks_;
+  LockWaits locks_;
   FileNames names_;
   Sources sources_;
   CriticalPath path_;
   // Those of one CPU or task in time order.
   std::map<std::uint32_t, std::vector<Run>> runs_on_;
   std::unordered_map<TaskIndex, std::vector<Run>> runs_of_;
-  std::unordered_map<std::uint64_t, KnownPoint> points_;  // by number of the tracepoint
+  std::unordered_map<std::uint64_t, DiskRequests::Step> points_;  // by number of the tracepoint
   std::deque<DiskRequest> requests_;
   std::uint64_t first_request_ = 0;  // number of the first one in requests_
   std::vector<Cpu> cpus_;
   std::map<std::pair<TaskIndex, std::uint64_t>, Wake> wakes_;  // by task and time (ticks)
-  std::unordered_map<TaskIndex, std::uint64_t> contended_;     // the lock that a task waits for
-  std::unordered_map<TaskIndex, std::array<std::uint64_t, 6>> futexes_;  // arguments of the call
-  std::map<LockOf, std::uint64_t> held_since_;                           // ticks
   std::vector<Child> functions_;
   ChildList in_;  // of functions_
   std::optional<IoUse::Object> file_, socket_;
   std::uint64_t file_since_ = 0, socket_since_ = 0;  // when the call began that tells it (ticks)
-  std::optional<std::array<std::uint64_t, 6>> arguments_;
-  std::string path_argument_;
   std::optional<Event> own_event_;
   std::vector<std::uint64_t> own_words_;  // of own_event_
 };

@@ -39,6 +39,7 @@ void TaskCalls::end(const OpenSpan& call, Outcome outcome, const SpanPosition&) 
 
 void TaskCalls::add(const Event& event, const Analysis::Found& place) {
   const std::size_t ended = std::exchange(ended_, kNone);
+  subjects_.add(event, place);
   if (place.step.refused && place.shown) {
     Row& refused = row(place.task, kNoType);
     refused.stats.entries++;
@@ -51,6 +52,10 @@ void TaskCalls::add(const Event& event, const Analysis::Found& place) {
   row.stats.outcomes[static_cast<std::size_t>(Outcome::complete)]++;
   row.stats.total.add(place.step.duration);
   row.stats.times.add(place.step.duration);
+  if (is_syscall(analysis_.types()[row.type].kind)) {
+    const std::string file = subjects_.file(place.task);
+    if (!file.empty()) row.files[file].add(place.step.duration);
+  }
   count_error(row, event);
 }
 

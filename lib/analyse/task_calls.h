@@ -14,10 +14,12 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/call_subjects.h"
 #include "lib/analyse/span_observer.h"
 
 namespace fkt {
@@ -30,6 +32,8 @@ class TaskCalls : public SpanObserver {
     TypeIndex type = kNoType;  // kNoType: calls that were refused before they began
     SpanStats stats;
     std::map<std::int64_t, std::uint64_t> errors;  // how often each came back, by its negative
+    // Of system calls: what they took by file or socket, where that is known.
+    std::map<std::string, Spread> files;
     std::uint64_t cut() const { return stats.entries - stats.total.count; }
   };
   struct Task {
@@ -39,7 +43,7 @@ class TaskCalls : public SpanObserver {
   };
 
   // analysis: the one that tells this observer of the calls; it outlives this object.
-  explicit TaskCalls(const Analysis& analysis) : analysis_(analysis) {}
+  explicit TaskCalls(const Analysis& analysis) : analysis_(analysis), subjects_(analysis) {}
 
   // Adds an event; call it for every event in order, after the analysis has applied it.
   void add(const Event& event, const Analysis::Found& place);
@@ -55,6 +59,7 @@ class TaskCalls : public SpanObserver {
   void count_error(Row& row, const Event& event) const;
 
   const Analysis& analysis_;
+  CallSubjects subjects_;
   std::vector<Row> rows_;
   std::unordered_map<std::uint64_t, std::size_t> by_key_;  // place in rows_, by task and type
   static constexpr std::size_t kNone = ~std::size_t{0};

@@ -13,7 +13,8 @@ namespace {
 
 // A higher number in the file's table is damage; it must not determine a table's size.
 constexpr std::uint32_t kMaxSyscall = 1 << 16;
-constexpr std::int64_t kMaxError = 4095;  // the kernel's MAX_ERRNO
+constexpr unsigned kFirstRealTime = 32, kLastRealTime = 64;  // signals of the kernel
+constexpr std::int64_t kMaxError = 4095;                     // the kernel's MAX_ERRNO
 
 std::vector<std::string> syscall_names(const std::map<std::uint32_t, std::string>& table,
                                        std::string_view prefix) {
@@ -196,6 +197,9 @@ std::string NumberNames::request_flags(std::uint64_t flags) {
 }
 
 std::string NumberNames::signal(unsigned number) {
+  if (number >= kFirstRealTime && number <= kLastRealTime) {
+    return "SIGRT_" + std::to_string(number - kFirstRealTime);
+  }
   const char* name = sigabbrev_np(static_cast<int>(number));
   return "SIG" + (name != nullptr ? std::string(name) : std::to_string(number));
 }

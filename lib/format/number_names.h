@@ -44,7 +44,7 @@ class NumberNames {
   static std::string_view error(std::int64_t value);
   // Operation and flags of a request to a disk: "WRITE|SYNC|META".
   static std::string request_flags(std::uint64_t flags);
-  static std::string signal(unsigned number);  // "SIGKILL"; "SIG77" when it has no name
+  static std::string signal(unsigned number);  // "SIGKILL", "SIGRT_1"; "SIG77" when it has no name
   // State in which the previous task left the CPU, by the switch event's id, as ps(1) prints it:
   // "S"; "R+" when it was preempted.
   static std::string_view switch_state(std::uint16_t id);

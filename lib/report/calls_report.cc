@@ -42,6 +42,40 @@ std::shared_ptr<const Table> errors_table(const CallsRow& row) {
   return table;
 }
 
+// The row's files, most time first.
+std::vector<std::pair<std::string, Spread>> files_of(const CallsRow& row) {
+  std::vector<std::pair<std::string, Spread>> files(row.files.begin(), row.files.end());
+  std::ranges::stable_sort(files, std::greater{}, [](const auto& file) { return file.second.sum; });
+  return files;
+}
+
+std::shared_ptr<const Table> files_table(const CallsRow& row) {
+  const auto files = files_of(row);
+  auto table = std::make_shared<Table>(files.size());
+  table->add_column({.key = "file"}, [files](std::size_t i) { return Cell(files[i].first); });
+  table->add_column({.key = "count"},
+                    [files](std::size_t i) { return Cell(files[i].second.count); });
+  table->add_column({.key = "total"},
+                    [files](std::size_t i) { return Cell(Ticks{files[i].second.sum}); });
+  return table;
+}
+
+// Writes below a row in which files it took most time, if that is a tenth of it.
+void write_files(TextWriter& out, const CallsRow& row, const TimeFormat& time) {
+  constexpr std::size_t kMostFiles = 3;
+  std::size_t listed = 0;
+  for (const auto& [file, spread] : files_of(row)) {
+    if (++listed > kMostFiles || spread.sum * 10 < row.stats.total.sum) break;
+    out.put("    ");
+    out.escaped(file);
+    out.put(": ");
+    out.number(spread.count);
+    out.put(", ");
+    time.put(out, spread.sum);
+    out.put('\n');
+  }
+}
+
 std::string name_of(const CallsRow& row, const Analysis& analysis) {
   return row.type == kNoType ? "[refused before it began]" : analysis.types()[row.type].name;
 }
@@ -80,6 +114,8 @@ TableOf<CallsRow> task_calls_table(std::span<const CallsRow> rows, const Analysi
             });
   table.add({.key = "errors", .in = In::kJson},
             [](const CallsRow& row) { return errors_table(row); });
+  table.add({.key = "files", .in = In::kJson},
+            [](const CallsRow& row) { return files_table(row); });
   table.add({.key = "errors", .in = In::kCsv},
             [](const CallsRow& row) { return errors_text(row); });
   return table;
@@ -118,7 +154,10 @@ void CallsReport::text(TextWriter& out) const {
   for (std::size_t i = 0; i < std::min(top, tasks.size()); i++) {
     if (i > 0) out.put('\n');
     write_task_head(out, tasks[i], analysis);
-    write_text(out, task_calls_table(first_rows(tasks[i], top), analysis), time);
+    const auto rows = first_rows(tasks[i], top);
+    TableOf<CallsRow> table = task_calls_table(rows, analysis);
+    table.after_row([&](TextWriter& to, std::size_t at) { write_files(to, rows[at], time); });
+    write_text(out, table, time);
     write_left_out(out, tasks[i].rows.size(), top, "  and calls of other names: ");
   }
   if (tasks.size() > top) out.put('\n');

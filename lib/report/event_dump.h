@@ -15,7 +15,18 @@ class EventDump {
  public:
   // codes: the text has a column with each event's code.
   EventDump(const Analysis& analysis, const TimeFormat& time, bool codes = false)
-      : analysis_(analysis), time_(time), format_(analysis, time_), codes_(codes) {}
+      : analysis_(analysis),
+        time_(time),
+        subjects_(analysis),
+        format_(analysis, time_),
+        codes_(codes) {
+    format_.tell(subjects_);
+  }
+  EventDump(const EventDump&) = delete;  // the members refer to each other
+  EventDump& operator=(const EventDump&) = delete;
+
+  // Takes each event of the recording, also those that are not written, before it is written.
+  void add(const Event& event, const Analysis::Found& place) { subjects_.add(event, place); }
 
   // Writes the column titles, two lines.
   void title(TextWriter& out) const;
@@ -41,7 +52,8 @@ class EventDump {
 
   const Analysis& analysis_;
   const TimeFormat time_;
-  const EventFormat format_;
+  CallSubjects subjects_;
+  EventFormat format_;
   const bool codes_;
 };
 

@@ -37,6 +37,19 @@ void put_exit_code(TextWriter& out, std::uint64_t code) {
 
 }  // namespace
 
+// The arguments of a system call; descriptors with their files.
+std::vector<CallArgument> EventFormat::call_arguments_of(const EventType& type,
+                                                         const Event& event) const {
+  std::vector<CallArgument> all = call_arguments(type, event, names_);
+  if (subjects_ == nullptr) return all;
+  for (CallArgument& one : all) {
+    if (one.kind != CallArgument::Kind::descriptor) continue;
+    const std::string file = subjects_->descriptor(tasks_.find(event.pid), one.word);
+    if (!file.empty()) one.value += '<' + file + '>';
+  }
+  return all;
+}
+
 // An event whose first field is a system call's number is named after the call; the number is then
 // not repeated as an argument.
 bool EventFormat::names_event(const EventType& type) const {
@@ -283,7 +296,18 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
     separate();
     argument(out, field, event, *number);
   };
-  for (const Field& field : std::span(type->fields).subspan(names_event(*type) ? 1 : 0)) put(field);
+  const std::vector<CallArgument> arguments = call_arguments_of(*type, event);
+  for (const CallArgument& one : arguments) {
+    const std::string_view quote = one.kind == CallArgument::Kind::text ? "\"" : "";
+    separate();
+    out.put(one.name);
+    out.put('=');
+    out.put(quote);
+    out.escaped(one.value, quote);
+    out.put(quote);
+  }
+  const std::size_t own = arguments.empty() ? names_event(*type) ? 1 : 0 : type->fields.size();
+  for (const Field& field : std::span(type->fields).subspan(own)) put(field);
   for (const Field& field : type->values_of(event)) {
     // A call's arguments are shown where it begins, its result where it ends.
     const bool result = field.name == "ret";
@@ -301,6 +325,8 @@ void EventFormat::text(TextWriter& out, const Event& event, const SpanStep& step
   out.put(" (");
   if (is_syscall(types_[step.type].kind)) {
     out.escaped(types_[step.type].name);
+    const std::string about = subjects_ ? subjects_->about(tasks_.find(event.pid)) : "";
+    if (!about.empty()) out.escaped('(' + about + ')');
     out.put(' ');
   }
   out.put("took ");
@@ -334,6 +360,11 @@ void EventFormat::json_arguments(JsonWriter& json, const Event& event) const {
     if (name.size() > 0) json.members(key + "_name", name.view());
   };
   for (const Field& field : type->fields) put(field, field.name);
+  if (const auto arguments = call_arguments_of(*type, event); !arguments.empty()) {
+    json.key("arguments").object([&] {
+      for (const CallArgument& one : arguments) json.members(one.name, one.value);
+    });
+  }
   const bool begins = type->made_of != 0 && type->role == Role::begin;
   for (const Field& field : type->values_of(event)) {
     if (begins && field.name == "ret") continue;

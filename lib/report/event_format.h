@@ -4,9 +4,11 @@
 #pragma once
 
 #include "lib/analyse/analysis.h"
+#include "lib/analyse/call_subjects.h"
 #include "lib/base/json_writer.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
+#include "lib/format/call_arguments.h"
 
 namespace fkt {
 
@@ -18,6 +20,10 @@ class EventFormat {
   EventFormat(const RecordingInfo& info, const Tasks& tasks, const SpanTypes& types,
               const TimeFormat& time)
       : info_(info), tasks_(tasks), types_(types), names_(types.names()), time_(time) {}
+
+  // Has text() and json_arguments() tell what system calls are about. subjects: outlives this
+  // object, and has been given each event before it is written.
+  void tell(const CallSubjects& subjects) { subjects_ = &subjects; }
 
   // Writes "sys_openat", "irq 14 ide0" or "switch state=S, next=730 find"; for an exit also the
   // call's duration.
@@ -46,12 +52,14 @@ class EventFormat {
   void stack(TextWriter& out, const Field& field, const Event& event, Names names) const;
   void json_stack(JsonWriter& json, const Field& field, const Event& event) const;
   bool names_event(const EventType& type) const;
+  std::vector<CallArgument> call_arguments_of(const EventType& type, const Event& event) const;
 
   const RecordingInfo& info_;
   const Tasks& tasks_;
   const SpanTypes& types_;
   const NumberNames& names_;
   const TimeFormat& time_;
+  const CallSubjects* subjects_ = nullptr;
 };
 
 }  // namespace fkt

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "lib/base/table.h"
-#include "lib/format/number_names.h"
 
 namespace fkt {
 namespace {
@@ -90,23 +89,6 @@ constexpr std::string_view kNotSeen[] = {
     "vsock), TCP_ZEROCOPY_RECEIVE, sockets with a BPF program's map.\n"};
 
 }  // namespace
-
-std::string device_name(const RecordingInfo& info, std::uint64_t device) {
-  Field field;
-  field.type = FieldType::named;
-  field.names = "dev";
-  const std::string_view known = info.catalogue.name(field, device);
-  return known.empty() ? NumberNames::device(device) : std::string(known);
-}
-
-std::string peer_text(const IoUse::Object& socket) {
-  const bool is_ip6 = socket.address6 != Ip6Address{};
-  if (socket.address == 0 && !is_ip6 && socket.port == 0) return "-";
-  const std::string address = is_ip6                ? '[' + ip6_text(socket.address6) + ']'
-                              : socket.address == 0 ? ""
-                                                    : ip4_text(socket.address);
-  return address + ':' + std::to_string(socket.port);
-}
 
 void IoReport::text(TextWriter& out) const {
   const std::vector<IoRow> all = use.rows();

@@ -2,18 +2,12 @@
 // Reads and writes per process as a table (fkt_print --files, --disks, --sockets).
 #pragma once
 
-#include <string>
-
+#include "lib/analyse/call_subjects.h"
 #include "lib/analyse/io_use.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 
 namespace fkt {
-
-// Returns the device's name, "8:1" if the recording has none.
-std::string device_name(const RecordingInfo& info, std::uint64_t device);
-// Returns the address of the socket's peer, "10.0.2.2:80" or "[::1]:80"; "-": it has none.
-std::string peer_text(const IoUse::Object& socket);
 
 struct IoReport {
   const IoUse& use;

@@ -12,6 +12,11 @@ std::uint64_t since(const FoundSpan& span, std::uint64_t start) {
   return span.begin > start ? span.begin - start : 0;
 }
 
+// "sys_fdatasync(5</mnt/app.db>)"
+std::string title_of(const FoundSpan& span) {
+  return span.about.empty() ? span.name : span.name + '(' + span.about + ')';
+}
+
 Table spans_table(const SlowestTable& slowest) {
   constexpr std::size_t kTime = 16, kDuration = 15, kTask = 15;
   TableOf<FoundSpan> table(slowest.spans);
@@ -34,7 +39,9 @@ Table spans_table(const SlowestTable& slowest) {
               [value](const FoundSpan& span) { return std::string(value(span)); });
   };
   text("Task", "task", [](const FoundSpan& span) { return span.task; });
-  text("Name", "name", [](const FoundSpan& span) { return span.name; });
+  table.add({.title = "Name", .left = true, .separated = true, .in = Column::kText}, title_of);
+  table.add({.key = "name", .in = Column::kData}, [](const FoundSpan& span) { return span.name; });
+  table.add({.key = "title", .in = Column::kData}, title_of);
   return table;
 }
 

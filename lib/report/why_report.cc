@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "lib/analyse/call_subjects.h"
 #include "lib/base/size_text.h"
 #include "lib/base/table.h"
 #include "lib/base/text.h"
@@ -178,7 +179,7 @@ class Texts {
   }
   std::vector<std::string> of_request(const DiskRequest& request, const std::string& before) const {
     std::vector<std::string> lines;
-    std::string file(call_.file_name(request.file_device, request.file));
+    std::string file(call_.file_names().find(request.file_device, request.file));
     if (!file.empty()) file = " for " + file;
     lines.push_back(before + operation(request) + file + ", by " + task(request.task));
     std::string times =
@@ -242,36 +243,15 @@ class Texts {
     return text;
   }
   std::string file() const {
-    if (!call_.file()) return {};
-    const IoUse::Object& file = *call_.file();
-    const std::string_view name = call_.file_name(file.device, file.number);
-    if (!name.empty()) return std::string(name);
-    return fmt::format("inode {} on {}", file.number, device_name(analysis_.info(), file.device));
+    return call_.file() ? file_text(analysis_.info(), call_.file_names(), *call_.file()) : "";
   }
-  std::string peer() const {
-    if (!call_.socket()) return {};
-    const IoUse::Object& socket = *call_.socket();
-    std::string text(socket.protocol.empty() ? "socket" : socket.protocol);
-    if (socket.own_port != 0) text += fmt::format(" port {}", socket.own_port);
-    if (socket.port != 0 || socket.address != 0) text += " to " + peer_text(socket);
-    return text;
-  }
+  std::string peer() const { return call_.socket() ? socket_text(*call_.socket()) : ""; }
 
  private:
-  // The numbers of system calls whose first argument is a descriptor are not known here: one that
-  // is small is taken for it where the call was about a file or a socket.
   std::string subject() const {
-    std::string what = file();
+    std::string what = call_.span().about;
+    if (what.empty()) what = file();
     if (what.empty()) what = peer();
-    if (what.empty()) what = call_.path_argument();
-    if (const auto& values = call_.arguments()) {
-      constexpr std::uint64_t kMostDescriptors = 1 << 20;
-      if (!what.empty() && (*values)[0] < kMostDescriptors) {
-        return fmt::format("{}<{}>", (*values)[0], what);
-      }
-      if (what.empty())
-        return fmt::format("{:#x}, {:#x}, {:#x}", (*values)[0], (*values)[1], (*values)[2]);
-    }
     return what.empty() ? own_arguments() : what;
   }
   // The values of a function's event but its result.
@@ -353,7 +333,7 @@ class Texts {
       lines[0] = fmt::format("longest of {}: ", node.count) + lines[0];
     return lines;
   }
-  std::string lock_text(const SlowCall::Lock& lock, const PathWait& wait) const {
+  std::string lock_text(const LockWait& lock, const PathWait& wait) const {
     const char* const kind = lock.mutex ? "mutex" : lock.futex ? "futex" : "lock";
     std::string text = fmt::format("{} {:#x}", kind, lock.address);
     if (lock.futex && !lock.mutex) return text;
@@ -617,7 +597,7 @@ class WhyJson {
       json_.members("what", IoUse::name(IoUse::operation(one->flags), false), "device",
                     device_name(analysis_.info(), one->device), "sector", one->sector, "bytes",
                     one->bytes, "failed", one->failed);
-      text("file", std::string(call_.file_name(one->file_device, one->file)));
+      text("file", std::string(call_.file_names().find(one->file_device, one->file)));
       who("task", "pid", one->task);
       cell("queued", one->queued == 0 ? Cell(kUnknown) : Cell(Ticks{one->issued - one->queued}));
       cell("issued", moment(one->issued));

@@ -19,10 +19,11 @@ Analyzed::Analyzed(const Bytes& file, const Selection& selection, TimeUnit unit)
       time_(unit, trace_.info().clocks.ticks_per_second()),
       analysis_(trace_.info(), selection) {
   analysis_.keep_histograms();
-  const EventDump lines(analysis_, time_, true);
+  EventDump lines(analysis_, time_, true);
   TextWriter text, json;
   for (const Event& event : trace_.events({.from = {}, .to = selection.to, .cpu = {}})) {
     const Analysis::Found& place = analysis_.add(event);
+    lines.add(event, place);
     if (!place.shown) continue;
     lines.line(text, event, place);
     lines.json_line(json, event, place);
