@@ -7,7 +7,7 @@ tracing=/sys/kernel/tracing
 
 load_work() {
     while [[ ! -e stop ]]; do
-        find /proc -maxdepth 2 >/dev/null 2>&1
+        find /proc -maxdepth 2 >/dev/null 2>&1 || true  # processes end
         dd if=/dev/zero of=load bs=4096 count=200 conv=fsync status=none
     done
 }
