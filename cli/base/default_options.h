@@ -11,7 +11,7 @@
 namespace fkt::cli {
 
 struct DefaultOptions {
-  std::string where;               // "/home/u/.config/fkt.conf:3", "FKT_OPTIONS:1"
+  std::string where;               // file and line: "fkt.conf:3", "FKT_OPTIONS:1"
   std::vector<std::string> words;  // as a shell splits them
 };
 

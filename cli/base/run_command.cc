@@ -12,34 +12,14 @@
 namespace fkt::cli {
 namespace {
 
-// While it is there, SIGINT and SIGQUIT end the command alone.
-class IgnoredSignals {
- public:
-  IgnoredSignals() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGINT, &ignore, &interrupt_);
-    ::sigaction(SIGQUIT, &ignore, &quit_);
-  }
-  ~IgnoredSignals() {
-    ::sigaction(SIGINT, &interrupt_, nullptr);
-    ::sigaction(SIGQUIT, &quit_, nullptr);
-  }
-  IgnoredSignals(const IgnoredSignals&) = delete;
-  IgnoredSignals& operator=(const IgnoredSignals&) = delete;
-
- private:
-  struct sigaction interrupt_ {
-  }, quit_{};
-};
-
-// While it is there, this process waits for SIGTERM, SIGHUP and SIGCHLD instead of being ended by
-// the first two.
+// While it is there, this process waits for the signals that would end it, and for SIGCHLD.
 class HeldSignals {
  public:
   HeldSignals() {
     sigemptyset(&held_);
-    for (const int signal : {SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&held_, signal);
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) {
+      sigaddset(&held_, signal);
+    }
     ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
     // A parent may have had it ignored, and then none comes.
     struct sigaction usual {};
@@ -93,7 +73,6 @@ Result<int> run_command(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  const IgnoredSignals ignored;
   const HeldSignals held;
   pid_t pid = 0;
   const int number = ::posix_spawnp(&pid, words[0], nullptr, SpawnSignals(held.before()).get(),
@@ -104,8 +83,10 @@ Result<int> run_command(const std::vector<std::string>& command) {
   }
   int status = 0;
   for (;;) {
-    // The command is asked to end; what this process leaves behind is put away after it.
-    if (const int signal = held.next(); signal != SIGCHLD) ::kill(pid, signal);
+    // The command is asked to end; what this process leaves behind is put away after it. SIGINT and
+    // SIGQUIT it has got from the terminal, too.
+    const int signal = held.next();
+    if (signal == SIGTERM || signal == SIGHUP) ::kill(pid, signal);
     const pid_t ended = ::waitpid(pid, &status, WNOHANG);
     if (ended < 0) return os_failure(command[0]);
     if (ended == pid) break;

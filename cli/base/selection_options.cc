@@ -27,8 +27,8 @@ Result<unsigned> layer_of(const Catalogue& catalogue, const std::string& text) {
   return usage("--layer: no layer \"" + text + "\"" + did_you_mean(text, names));
 }
 
-// Returns the largest distance, in ticks, of a time from one that is printed with the same number
-// of nanoseconds.
+// Returns half a nanosecond in ticks: a time printed in whole nanoseconds is at most so far from
+// the event's.
 std::uint64_t ticks_of_same_ns(const RecordingInfo& info) {
   return static_cast<std::uint64_t>(info.clocks.ticks_per_second() / 2e9 + 0.499);
 }

@@ -29,7 +29,7 @@ LockUse::LockUse(const Analysis& analysis) : analysis_(analysis), waits_(analysi
         const std::uint64_t ticks = wait.end - wait.begin;
         Row& sum = row(wait.address, wait.futex, wait.task);
         sum.kind = kind_of(wait);
-        if (sum.waits.count == 0 || ticks > sum.waits.longest) sum.longest = wait;
+        if (sum.waits.count == 0 || ticks > sum.waits.max) sum.longest = wait;
         sum.waits.add(ticks);
         sum.durations.add(ticks);
         sum.failed += wait.result < 0 ? 1 : 0;
@@ -61,7 +61,7 @@ std::vector<LockUse::Row> LockUse::rows() const {
   std::vector<Row> rows;
   for (const auto& [key, sum] : sums_) rows.push_back(sum);
   std::ranges::stable_sort(rows, [](const Row& x, const Row& y) {
-    return std::pair(x.waits.ticks, x.holds.ticks) > std::pair(y.waits.ticks, y.holds.ticks);
+    return std::pair(x.waits.sum, x.holds.sum) > std::pair(y.waits.sum, y.holds.sum);
   });
   return rows;
 }

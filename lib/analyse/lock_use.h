@@ -20,25 +20,16 @@ namespace fkt {
 
 class LockUse {
  public:
-  struct Sums {
-    std::uint64_t count = 0, ticks = 0, longest = 0;
-
-    void add(std::uint64_t duration) {
-      count++;
-      ticks += duration;
-      longest = std::max(longest, duration);
-    }
-  };
   struct Row {
     std::uint64_t address = 0;
     TaskIndex process = kNoTask;  // whose lock it is; kNoTask: the kernel's
     std::string_view kind;        // "mutex", "rwsem:W", as perf lock contention calls them; "futex"
-    Sums waits, holds;
+    Spread waits, holds;
     std::uint64_t failed = 0;  // waits that ended without the lock, or by a time-out
     Histogram durations;       // of the waits
     LockWait longest;          // of the waits
-    // Tasks that woke who waited, and those that had it. A mutex is given free by who wakes.
-    std::map<TaskIndex, Sums> wakers, holders;
+    // Tasks that woke the waiting ones, and tasks that held the lock. The waker releases a mutex.
+    std::map<TaskIndex, Spread> wakers, holders;
   };
 
   explicit LockUse(const Analysis& analysis);

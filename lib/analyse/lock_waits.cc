@@ -144,7 +144,7 @@ void LockWaits::begin_call(const Event& event, const EventType& type, TaskIndex 
 // A task whose FUTEX_WAIT returns has the mutex from now on. If another task took the mutex first,
 // the woken task calls FUTEX_WAIT again, and begin_call() takes this back.
 void LockWaits::end_call(const Event& event, const EventType& type, TaskIndex task) {
-  // Of a wake-up that woke nobody.
+  // A FUTEX_WAKE that has woken no task releases the lock when the call ends.
   if (const auto waking = waking_.find(task); waking != waking_.end()) {
     free(task, waking->second, event.clock);
     waking_.erase(waking);

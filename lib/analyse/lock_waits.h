@@ -34,7 +34,7 @@ struct LockWait {
   TypeIndex in = kNoType;              // the outermost call in which it waited
   std::vector<std::uint64_t> stack{};  // recorded meanwhile: addresses, the innermost first
   bool of_user = false;                // the stack is that of the program
-  // Who woke it and so had the lock; kNoTask: not known.
+  // The task that woke it, and so had held the lock; kNoTask: not known.
   TaskIndex holder = kNoTask;
   TypeIndex call = kNoType;  // of the holder: the outermost one in which it gave the lock free
   std::optional<std::uint64_t> since{};  // when the holder is known to have got it (ticks)

@@ -13,12 +13,16 @@ struct CallsOfKind {
   WaitKind kind;
   std::array<std::string_view, 10> calls;
 };
+// Without "sys_", or "sys32_" of 32-bit programs. In fcntl only the wait for a lock of a file
+// sleeps so.
 constexpr CallsOfKind kCalls[] = {
-    {WaitKind::locks, {"sys_futex"sv, "sys_futex_wait"sv, "sys_futex_waitv"sv}},
-    {WaitKind::timers, {"sys_nanosleep"sv, "sys_clock_nanosleep"sv}},
+    {WaitKind::locks,
+     {"futex"sv, "futex_wait"sv, "futex_waitv"sv, "flock"sv, "fcntl"sv, "fcntl64"sv, "semop"sv,
+      "semtimedop"sv}},
+    {WaitKind::timers, {"nanosleep"sv, "clock_nanosleep"sv}},
     {WaitKind::network,
-     {"sys_recvfrom"sv, "sys_recvmsg"sv, "sys_recvmmsg"sv, "sys_sendto"sv, "sys_sendmsg"sv,
-      "sys_sendmmsg"sv, "sys_accept"sv, "sys_accept4"sv, "sys_connect"sv}},
+     {"recvfrom"sv, "recvmsg"sv, "recvmmsg"sv, "sendto"sv, "sendmsg"sv, "sendmmsg"sv, "accept"sv,
+      "accept4"sv, "connect"sv}},
 };
 constexpr CallsOfKind kWakers[] = {
     {WaitKind::network, {"softirq NET_RX"sv, "softirq NET_TX"sv}},
@@ -41,7 +45,10 @@ std::string_view name_of(const Analysis& analysis, TypeIndex type) {
 }  // namespace
 
 WaitKind wait_kind(const Analysis& analysis, const TaskActivity::Period& period) {
-  if (const WaitKind* kind = find(kCalls, name_of(analysis, period.call))) return *kind;
+  const std::string_view call = name_of(analysis, period.call);
+  const WaitKind* const by_call =
+      call.starts_with("sys") ? find(kCalls, call.substr(call.find('_') + 1)) : nullptr;
+  if (by_call != nullptr) return *by_call;
   if (period.doing == TaskActivity::Doing::disk) {
     const bool by_task = !period.by_interrupt && period.waker != TaskActivity::kNoWaker;
     return by_task && !analysis.tasks()[period.waker].kernel ? WaitKind::locks : WaitKind::disk;

@@ -15,7 +15,8 @@ inline constexpr std::size_t kWaitKinds = 5;
 
 // Returns the kind of a period in which a task slept.
 //
-// - locks: in futex, or uninterruptibly until a task that is no kernel thread woke it;
+// - locks: in futex, flock, fcntl or semop, or uninterruptibly until a task that is no kernel
+// thread woke it;
 // - disk: any other uninterruptible sleep, and waits for finished requests;
 // - timers: in a call that sleeps, or woken by a timer;
 // - network: in a call for sockets, or woken by packets.

@@ -20,8 +20,8 @@
 
 namespace fkt {
 
-// Identifies a function by its offset in the kernel or in a section of its module, which is the
-// same on all machines with the same kernel, whereas the address is random.
+// Identifies a function by its offset in the kernel or in a section of its module. All machines
+// with the same kernel have the same offset; the address differs by KASLR.
 struct CoveredFunction {
   // Nothing: the function has no place that other runs know.
   static std::optional<CoveredFunction> of(const CodeImage& image, const CodeFunction& function);

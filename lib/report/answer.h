@@ -34,7 +34,8 @@ struct Answer {
   // time first. `all` is what they add up to.
   std::uint64_t all = 0;
   std::vector<Row> rows;
-  std::vector<Row> kinds;  // of the command: the same by kind; empty: without switches, not known
+  // The time of the command's tasks by kind ("disk"); empty: switches were not recorded.
+  std::vector<Row> kinds;
   std::vector<Call> slowest;  // longest first
 };
 

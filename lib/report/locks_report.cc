@@ -17,12 +17,12 @@ namespace fkt {
 namespace {
 
 using LockRow = LockUse::Row;
-using TaskSums = std::pair<TaskIndex, LockUse::Sums>;
+using TaskSums = std::pair<TaskIndex, Spread>;
 
 constexpr std::size_t kMostTasks = 3;
 
 // Most often first.
-std::vector<TaskSums> sorted(const std::map<TaskIndex, LockUse::Sums>& tasks) {
+std::vector<TaskSums> sorted(const std::map<TaskIndex, Spread>& tasks) {
   std::vector<TaskSums> all(tasks.begin(), tasks.end());
   std::ranges::stable_sort(all, std::greater{},
                            [](const TaskSums& one) { return one.second.count; });
@@ -30,7 +30,7 @@ std::vector<TaskSums> sorted(const std::map<TaskIndex, LockUse::Sums>& tasks) {
 }
 
 // "app (12) 4, app (13) 2"
-Cell tasks_text(const std::map<TaskIndex, LockUse::Sums>& tasks, const Analysis& analysis) {
+Cell tasks_text(const std::map<TaskIndex, Spread>& tasks, const Analysis& analysis) {
   std::string text;
   std::size_t listed = 0;
   for (const auto& [task, sums] : sorted(tasks)) {
@@ -42,7 +42,7 @@ Cell tasks_text(const std::map<TaskIndex, LockUse::Sums>& tasks, const Analysis&
   return text.empty() ? Cell(kUnknown) : Cell(text);
 }
 
-std::shared_ptr<const Table> tasks_table(const std::map<TaskIndex, LockUse::Sums>& tasks,
+std::shared_ptr<const Table> tasks_table(const std::map<TaskIndex, Spread>& tasks,
                                          const Analysis& analysis) {
   const auto rows = std::make_shared<const std::vector<TaskSums>>(sorted(tasks));
   auto table = std::make_shared<Table>(rows->size());
@@ -53,8 +53,8 @@ std::shared_ptr<const Table> tasks_table(const std::map<TaskIndex, LockUse::Sums
   add("task", [&](const TaskSums& one) { return std::string(analysis.tasks().name(one.first)); });
   add("pid", [&](const TaskSums& one) { return std::uint64_t{analysis.tasks()[one.first].tid}; });
   add("count", [](const TaskSums& one) { return one.second.count; });
-  add("total", [](const TaskSums& one) { return Ticks{one.second.ticks}; });
-  add("max", [](const TaskSums& one) { return Ticks{one.second.longest}; });
+  add("total", [](const TaskSums& one) { return Ticks{one.second.sum}; });
+  add("max", [](const TaskSums& one) { return Ticks{one.second.max}; });
   return table;
 }
 
@@ -85,19 +85,19 @@ void add_times(TableOf<LockRow>& table) {
   };
   table.add({.title = "Waits", .key = "waits", .width = kCount},
             [](const LockRow& row) { return row.waits.count; });
-  ticks("Total", "total", [](const LockRow& row) { return row.waits.ticks; });
+  ticks("Total", "total", [](const LockRow& row) { return row.waits.sum; });
   table.add({.key = "p50", .in = Column::kData}, [](const LockRow& row) {
-    return Ticks{std::min(row.durations.percentile(50), row.waits.longest)};
+    return Ticks{std::min(row.durations.percentile(50), row.waits.max)};
   });
   table.add({.key = "p99", .in = Column::kData}, [](const LockRow& row) {
-    return Ticks{std::min(row.durations.percentile(99), row.waits.longest)};
+    return Ticks{std::min(row.durations.percentile(99), row.waits.max)};
   });
-  ticks("Max", "max", [](const LockRow& row) { return row.waits.longest; });
+  ticks("Max", "max", [](const LockRow& row) { return row.waits.max; });
   table.add({.key = "failed", .in = Column::kData}, [](const LockRow& row) { return row.failed; });
   table.add({.title = "Holds", .key = "holds", .width = kCount},
             [](const LockRow& row) { return row.holds.count; });
-  ticks("Held", "held", [](const LockRow& row) { return row.holds.ticks; });
-  ticks("Held max", "held_max", [](const LockRow& row) { return row.holds.longest; });
+  ticks("Held", "held", [](const LockRow& row) { return row.holds.sum; });
+  ticks("Held max", "held_max", [](const LockRow& row) { return row.holds.max; });
 }
 
 TableOf<LockRow> locks_table(std::span<const LockRow> rows, const Analysis& analysis) {

@@ -101,14 +101,14 @@ TEST_CASE("locks: a mutex that was spun for before its sleeper was woken is one 
   CHECK(row.kind == "mutex");
   CHECK(row.process == kNoTask);
   CHECK(row.waits.count == 2);
-  CHECK(row.waits.ticks == 230);
-  CHECK(row.waits.longest == 220);
+  CHECK(row.waits.sum == 230);
+  CHECK(row.waits.max == 220);
   CHECK(row.failed == 1);
   CHECK(found.analysis.types()[row.longest.in].name == "sys_fsync");
   REQUIRE(row.wakers.size() == 1);
   CHECK(row.wakers.at(found.task(60)).count == 1);
   CHECK(found.rows[1].kind == "spinlock");
-  CHECK(found.rows[1].waits.ticks == 10);
+  CHECK(found.rows[1].waits.sum == 10);
 }
 
 TEST_CASE("locks: how long functions of the kernel held a lock, waited for or not") {
@@ -124,10 +124,10 @@ TEST_CASE("locks: how long functions of the kernel held a lock, waited for or no
   REQUIRE(found.rows.size() == 1);
   const LockUse::Row& row = found.rows[0];
   CHECK(row.holds.count == 2);
-  CHECK(row.holds.ticks == 30 + 100);
-  CHECK(row.holds.longest == 100);
+  CHECK(row.holds.sum == 30 + 100);
+  CHECK(row.holds.max == 100);
   CHECK(row.holders.at(found.task(42)).count == 2);
-  CHECK(row.waits.ticks == 50);
+  CHECK(row.waits.sum == 50);
 }
 
 TEST_CASE("locks: a futex is one of its process; who wakes a mutex's waiter has had it") {
@@ -151,10 +151,10 @@ TEST_CASE("locks: a futex is one of its process; who wakes a mutex's waiter has 
   CHECK(row.process == found.task(42));
   CHECK(row.kind == "futex mutex");
   CHECK(row.waits.count == 2);
-  CHECK(row.waits.longest == 180);
+  CHECK(row.waits.max == 180);
   CHECK(row.wakers.at(found.task(42)).count == 1);
   CHECK(row.holds.count == 1);
-  CHECK(row.holds.ticks == 160);
+  CHECK(row.holds.sum == 160);
   const TimeFormat time(TimeUnit::ns, 1e9);
   TextWriter text, json;
   const LocksReport report{found.use, found.analysis, time, 10};
@@ -172,7 +172,7 @@ TEST_CASE("locks: functions of a program hold a lock of its process") {
   const Use found(r);
   REQUIRE(found.rows.size() == 1);
   CHECK(found.rows[0].process == found.task(42));
-  CHECK(found.rows[0].holds.ticks == 30);
+  CHECK(found.rows[0].holds.sum == 30);
 }
 
 TEST_CASE("locks: events that were lost end no wait") {

@@ -256,7 +256,8 @@ TEST_CASE("an instruction does in its detour what it does in its place, and is s
       CHECK(machine.at(kCount) == is_counted);
       REQUIRE(found == expected);
     }
-    // The detour does the same, and its hit is seen once.
+    // The detour leaves the same registers, flags and memory as the instruction, and counts one
+    // hit.
     const auto check_seen = [&] {
       machine.write(kPlace, {reinterpret_cast<const char*>(detour.code), detour.code_bytes});
       machine.at(kCount) = 0;

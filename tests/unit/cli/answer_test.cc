@@ -118,8 +118,9 @@ RecordingBuilder two_tasks() {
 
 TEST_CASE("sleeps have a kind") {
   RecordingBuilder b;
-  b.section(FKT_SEC_SYSCALLS,
-            "64\t0\tread\n64\t45\trecvfrom\n64\t202\tfutex\n64\t230\tclock_nanosleep\n");
+  b.section(
+      FKT_SEC_SYSCALLS,
+      "64\t0\tread\n64\t45\trecvfrom\n64\t72\tfcntl\n64\t202\tfutex\n64\t230\tclock_nanosleep\n");
   b.pid(0, 42).pid(1, 0);
   std::uint64_t clock = T;
   // Sleeps in a call for `ticks`, until another task, or a softirq, wakes it.
@@ -134,6 +135,7 @@ TEST_CASE("sleeps have a kind") {
     b.event(0, clock += 10, FKT_E_SYS_EXIT, 0);
   };
   sleep(1000, 202, FKT_E_SWITCH_S, -1);    // futex
+  sleep(100, 72, FKT_E_SWITCH_S, -1);      // fcntl, for a lock of a file
   sleep(20000, 0, FKT_E_SWITCH_D, -1);     // read, for a lock that task 50 has
   sleep(300000, 230, FKT_E_SWITCH_S, 8);   // clock_nanosleep, until HRTIMER
   sleep(4000000, 232, FKT_E_SWITCH_S, 1);  // epoll_wait, until TIMER
@@ -143,8 +145,8 @@ TEST_CASE("sleeps have a kind") {
   sleep(8000000, 0, FKT_E_SWITCH_S, -1);   // read, of a pipe
   CHECK(lines_of(answer_of(b).kinds) ==
         std::vector<std::string>{"8000000 other waits", "4300000 timers and sleep", "700000 disk",
-                                 "65000 network", "21000 locks", "230 on a CPU",
-                                 "80 waiting for a CPU"});
+                                 "65000 network", "21100 locks", "260 on a CPU",
+                                 "90 waiting for a CPU"});
 }
 
 TEST_CASE("the command's time: what its tasks ran, what they waited for, and interrupts") {
