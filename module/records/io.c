@@ -51,7 +51,8 @@
 #if __has_include(<linux/jbd2.h>)
 #include <linux/jbd2.h>
 #endif
-#if __has_include(<linux/virtio_vsock.h>)
+/* Of a kernel without them, the headers do not compile. */
+#if IS_ENABLED(CONFIG_VSOCKETS) && __has_include(<linux/virtio_vsock.h>)
 #include <linux/virtio_vsock.h>
 #endif
 #if __has_include(<net/ip.h>)
@@ -277,7 +278,7 @@ typedef int ext4_grpblk_t;
 #include "expand.h"
 #endif
 
-#if __has_include(<trace/events/vsock_virtio_transport_common.h>)
+#if IS_ENABLED(CONFIG_VSOCKETS) && __has_include(<trace/events/vsock_virtio_transport_common.h>)
 #define FKT_HEADER <trace/events/vsock_virtio_transport_common.h>
 #include "expand.h"
 #endif
