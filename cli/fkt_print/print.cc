@@ -23,6 +23,7 @@
 #include "cli/fkt_print/request.h"
 #include "cli/fkt_print/views.h"
 #include "lib/analyse/analysis.h"
+#include "lib/instrument/program_functions.h"
 #include "lib/report/event_dump.h"
 #include "lib/report/report_csv.h"
 #include "lib/report/report_json.h"
@@ -57,7 +58,7 @@ std::optional<std::uint64_t> cut_of(const PrintRequest& request, const Analysis&
 // stdout has closed the pipe. jump: the analysis was made with its info.
 Result<bool> print_events(const Recording& recording, const PrintRequest& request, const Jump& jump,
                           Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
-  EventDump dump(analysis, time, request.codes);
+  EventDump dump(analysis, time, request.codes, read_program_functions);
   TextWriter out;
   if (!request.json) dump.title(out);
   std::optional<std::uint64_t> cut = cut_of(request, analysis);

@@ -8,8 +8,10 @@
 #include "cli/base/terminal.h"
 #include "cli/fkt_print/follow.h"
 #include "lib/analyse/lock_use.h"
+#include "lib/analyse/program_code.h"
 #include "lib/analyse/task_calls.h"
 #include "lib/analyse/task_runs.h"
+#include "lib/instrument/program_functions.h"
 #include "lib/report/calls_report.h"
 #include "lib/report/io_report.h"
 #include "lib/report/locks_report.h"
@@ -73,16 +75,19 @@ Result<bool> print_io(const Recording& recording, const PrintRequest& request, A
 Result<bool> print_locks(const Recording& recording, const PrintRequest& request,
                          Analysis& analysis, const TimeFormat& time, std::uint64_t& shown) {
   LockUse use(analysis);
+  ProgramCode code(analysis, read_program_functions);
   follow_all(recording, request, analysis, shown,
              [&](const Event& event, const Analysis::Found& place) {
                use.add(event, place);
+               code.add(event, place);
                return true;
              });
   if (!use.has_source()) {
     warn(request.file +
          ": no event that this table is made of was recorded (fkt_record -k system,lock --args)");
   }
-  return put_report(LocksReport{use, analysis, time, request.top.value_or(kAllRows)}, request);
+  return put_report(LocksReport{use, analysis, code, time, request.top.value_or(kAllRows)},
+                    request);
 }
 
 Result<bool> print_calls(const Recording& recording, const PrintRequest& request,
@@ -145,10 +150,10 @@ Result<bool> print_runs(const Recording& recording, const PrintRequest& request,
 
 Result<bool> print_stacks(const Recording& recording, const PrintRequest& request,
                           Analysis& analysis, std::uint64_t& shown) {
-  StackCounts stacks(recording.info());
+  StackCounts stacks(analysis, read_program_functions);
   follow_all(recording, request, analysis, shown,
              [&](const Event& event, const Analysis::Found& place) {
-               if (place.shown) stacks.add(event, analysis.tasks().name(place.task));
+               stacks.add(event, place);
                return true;
              });
   if (stacks.empty()) {

@@ -10,6 +10,7 @@
 #include "cli/base/messages.h"
 #include "cli/base/units.h"
 #include "cli/fkt_record/instruments/device_names.h"
+#include "cli/fkt_record/instruments/mapped_code.h"
 #include "cli/fkt_record/instruments/read_hits.h"
 #include "cli/fkt_record/output/read_back_index.h"
 #include "cli/fkt_record/output/tail_reserve.h"
@@ -186,9 +187,12 @@ Result<Sections> KernelRecorder::make_sections(const std::optional<User>& user, 
     FKT_TRY(user_events_->write_head(asked, task_list_, user, workload));
   }
   const auto status = FKT_TRY(device_.status());
+  // With --only, what COMMAND's processes map is recorded.
+  const bool has_maps = records_stacks(request_.instruments, request_.layers.files) &&
+                        request_.filter != FKT_FILTER_JOIN;
   return sections_before({asked, status, [this] { return device_.clocks(request_.clock); },
                           task_list_, symbols, user, workload, output_.is_stream(),
-                          instruments_.head_lines() + lines_of_devices()});
+                          instruments_.head_lines() + lines_of_devices(), has_maps});
 }
 
 Result<LentFilesPlan> KernelRecorder::lent_files_plan() const {

@@ -170,6 +170,11 @@ enum fkt_section {
 	 */
 	FKT_SEC_ENDED = 14,
 	/*
+	 * Where stacks of programs are recorded. Lines: tgid, begin, end, offset in the file (hexadecimal), device (major
+	 * << 20 | minor), inode, path: the code that processes had mapped when the recording began. Paths as names of tasks
+	 */
+	FKT_SEC_MAPS = 15,
+	/*
 	 * Empty; the last section before the pages, and the last one of the tail. If it is missing, a
 	 * section header is damaged, and the sections after that one cannot be found.
 	 */

@@ -39,7 +39,7 @@
  * Changes when a structure or meaning below or the page format (wire.h) changes. Tools and module must
  * have the same number.
  */
-#define FKT_ABI_VERSION 33
+#define FKT_ABI_VERSION 34
 
 enum fkt_state {
 	FKT_IDLE = 0,

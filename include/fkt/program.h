@@ -111,7 +111,8 @@ enum fkt_file_of {
 	FKT_FILE_OF_READAHEAD = 7, /* struct readahead_control */
 	FKT_FILE_OF_BIO = 8, /* struct bio: the file that its first page is a page of */
 	FKT_FILE_OF_REQUEST = 9, /* struct request: that of its first bio */
-	FKT_FILES_OF = 10,
+	FKT_FILE_OF_MAPPED = 10, /* struct vm_area_struct */
+	FKT_FILES_OF = 11,
 };
 
 #define FKT_FILE_PARAMETER(word, of) ((of) << 8 | (word))

@@ -61,6 +61,13 @@ struct Task {  // a task that existed before the recording
   std::string comm;
 };
 
+struct MappedCode {  // by a process that existed before the recording
+  std::uint32_t tgid = 0;
+  std::uint64_t begin = 0, end = 0, offset = 0;  // offset: in the file (bytes)
+  std::uint64_t device = 0, inode = 0;           // device: major << 20 | minor
+  std::string path;
+};
+
 struct InterruptSource {
   std::string number;  // "14", or "NMI"
   std::string devices;
@@ -130,6 +137,7 @@ struct RecordingInfo {
   std::vector<Task> tasks;
   // `tasks` are those at the end of a flight recorder, or near the begin of a rotated file.
   bool tasks_of_end = false;
+  std::vector<MappedCode> mapped;           // at the start, where stacks of programs are recorded
   std::vector<InterruptSource> interrupts;  // at the start, and those added until the end
   Symbols symbols;
   Catalogue catalogue;      // with the definitions, once a Recording is open

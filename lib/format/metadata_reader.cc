@@ -90,6 +90,21 @@ bool task_line(std::string_view line, RecordingInfo& info) {
   return true;
 }
 
+bool map_line(std::string_view line, RecordingInfo& info) {
+  MappedCode code;
+  if (!parse_number(take_until(line, '\t'), code.tgid) ||
+      !parse_number(take_until(line, '\t'), code.begin, 16) ||
+      !parse_number(take_until(line, '\t'), code.end, 16) ||
+      !parse_number(take_until(line, '\t'), code.offset, 16) ||
+      !parse_number(take_until(line, '\t'), code.device) ||
+      !parse_number(take_until(line, '\t'), code.inode) || code.begin >= code.end) {
+    return false;
+  }
+  code.path = unescaped(take_until(line, '\t'));
+  info.mapped.push_back(std::move(code));
+  return true;
+}
+
 // Adds the lines of FKT_SEC_INTERRUPTS and FKT_SEC_INTERRUPTS_END.
 class InterruptLines {
  public:
@@ -194,6 +209,9 @@ Status add_lines(const Section& section, std::string_view text, RecordingInfo& i
       case FKT_SEC_TASKS_END:
         good = task_line(line, info);
         break;
+      case FKT_SEC_MAPS:
+        good = map_line(line, info);
+        break;
       case FKT_SEC_INTERRUPTS:
       case FKT_SEC_INTERRUPTS_END:
         good = interrupts.add(line);
@@ -241,7 +259,8 @@ Status add_section(const Section& section, RecordingInfo& info) {
                     type == FKT_SEC_TOTALS || type == FKT_SEC_PART || type == FKT_SEC_INSTRUMENTS;
   const bool lines = type == FKT_SEC_TASKS || type == FKT_SEC_TASKS_END ||
                      type == FKT_SEC_INTERRUPTS || type == FKT_SEC_INTERRUPTS_END ||
-                     type == FKT_SEC_SYSCALLS || type == FKT_SEC_BEGUN || type == FKT_SEC_ENDED;
+                     type == FKT_SEC_SYSCALLS || type == FKT_SEC_MAPS || type == FKT_SEC_BEGUN ||
+                     type == FKT_SEC_ENDED;
   const bool definitions = type == FKT_SEC_DEFINITIONS || type == FKT_SEC_DEFINITIONS_END;
   if (!json && !lines && !definitions && type != FKT_SEC_SYMBOLS && type != FKT_SEC_CATALOGUE &&
       type != FKT_SEC_CUT && type != FKT_SEC_CUT_MORE) {

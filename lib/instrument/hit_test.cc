@@ -68,6 +68,7 @@ constexpr FileType kFileTypes[] = {
     {"struct readahead_control *", FKT_FILE_OF_READAHEAD},
     {"struct bio *", FKT_FILE_OF_BIO},
     {"struct request *", FKT_FILE_OF_REQUEST},
+    {"struct vm_area_struct *", FKT_FILE_OF_MAPPED},
 };
 
 // In the order of enum fkt_level.
@@ -155,7 +156,7 @@ class TestBinder {
   }
 
   Status text() {
-    if (orders(node_.comparison)) {
+    if (is_for_numbers(node_.comparison)) {
       return wrong_value(node_.field + " is a text: ==, !=, ~ and !~ are for texts");
     }
     if (node_.value.kind != Literal::Kind::text) {
@@ -186,6 +187,14 @@ class TestBinder {
       value.kind = Literal::Kind::number;
       value.number = *ticks;
     }
+    if (node_.comparison == Comparison::has_bits) {
+      if (test_.left.is_time() || bits_of(value) == 0) {
+        return wrong_value("& takes a number that is not 0, and no time: as flags & 0x6");
+      }
+      test_.kind = HitTest::Kind::bits;
+      test_.range.first = bits_of(value);
+      return Done{};
+    }
     const Fetch& fetch = test_.left.fetch;
     test_.range = range_of(node_.comparison, value, fetch.bits, fetch.is_signed);
     if (test_.range.kind == ValueRange::Kind::some) return Done{};
@@ -211,7 +220,7 @@ class TestBinder {
       const Result<FieldPath> path = FieldPath::parse(word, node_.value_column);
       Result<HitValue> other =
           path ? context_.names.value(*path, TextRule::never) : Result<HitValue>(path.error());
-      if (other && !other->fetch.is_text) {
+      if (other && !other->fetch.is_text && node_.comparison != Comparison::has_bits) {
         test_.kind = HitTest::Kind::values;
         test_.right = std::move(*other);
         return Done{};
@@ -546,6 +555,12 @@ Status write_test(ProgramBuilder& builder, const HitTest& test, bool wanted,
     insn.op = FKT_OP_MATCH;
     insn.value = number;
     insn.flags = negates(test.comparison) == wanted ? FKT_INSN_NOT : 0;
+    builder.add(insn, test.left.fetch);
+  } else if (test.kind == HitTest::Kind::bits) {
+    fkt_insn insn{};
+    insn.op = FKT_OP_TEST_BITS;
+    insn.value = test.range.first;
+    insn.flags = wanted ? 0 : FKT_INSN_NOT;
     builder.add(insn, test.left.fetch);
   } else {
     const ValueRange range = wanted ? test.range : test.range.complement();

@@ -102,12 +102,12 @@ class CallNames {
 };
 
 struct HitTest {
-  enum class Kind : std::uint8_t { range, text, values };
+  enum class Kind : std::uint8_t { range, text, values, bits };
 
   Kind kind = Kind::range;
   HitValue left;
   std::optional<HitValue> right;  // of values
-  ValueRange range;
+  ValueRange range;  // bits: `first` has them
   std::string text;  // a pattern
   Comparison comparison = Comparison::equal;
 };

@@ -95,6 +95,9 @@ class TriggerCompiler {
   }
 
   Status comparison(const ExpressionNode& node, bool wanted, Label otherwise) {
+    if (node.comparison == Comparison::has_bits) {
+      return at_column(node.value_column, "& is for -i and --where");
+    }
     if (node.field == "name") return name(node, wanted, otherwise);
     if (node.field == "task") return task(node, wanted, otherwise);
     if (node.field == "duration") {

@@ -155,16 +155,16 @@ class UserFile::Reader {
       const char* const name = elf_strptr(elf, header.sh_link, symbol.st_name);
       if (name == nullptr) continue;
       file_.throws_ |= std::string_view(name) == "__cxa_throw";
-      add(name, symbol.st_value, type == STT_GNU_IFUNC);
+      add(name, symbol, type == STT_GNU_IFUNC);
     }
   }
 
   // A symbol's version may follow an "@".
-  void add(std::string_view name, std::uint64_t address, bool chooses) {
+  void add(std::string_view name, const GElf_Sym& symbol, bool chooses) {
     name = name.substr(0, name.find('@'));
     if (name.empty()) return;
-    const std::optional<std::uint64_t> offset = offset_of(address, true);
-    if (offset) file_.functions_.push_back({std::string(name), *offset, chooses});
+    const std::optional<std::uint64_t> offset = offset_of(symbol.st_value, true);
+    if (offset) file_.functions_.push_back({std::string(name), *offset, chooses, symbol.st_size});
   }
 
   // Returns the offset in the file of this address; nothing: it is not in the file.

@@ -24,6 +24,7 @@ struct UserFunction {
   // True: this is an IFUNC resolver, which the loader calls to choose the function. A library can
   // have a resolver and an ordinary function under the same name, in different symbol versions.
   bool chooses = false;
+  std::uint64_t bytes = 0;  // 0: not known
 };
 
 // Where an argument of a probe is: "-4@112(%rsp)", "8@%rbp", "4@$5".

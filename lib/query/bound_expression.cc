@@ -164,7 +164,7 @@ class Binder {
   }
 
   static Status text(const ExpressionNode& source) {
-    if (orders(source.comparison)) {
+    if (is_for_numbers(source.comparison)) {
       return wrong_value(source, "is a text: compare it with ==, !=, ~ or !~");
     }
     if (source.value.kind != Literal::Kind::text) {

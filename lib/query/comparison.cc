@@ -17,6 +17,7 @@ int order(std::uint64_t value, bool is_signed, const Literal& literal) {
 }  // namespace
 
 bool compare(Comparison c, std::uint64_t value, bool is_signed, const Literal& literal) {
+  if (c == Comparison::has_bits) return (value & bits_of(literal)) != 0;
   const int at = order(value, is_signed, literal);
   switch (c) {
     case Comparison::equal:
@@ -33,6 +34,7 @@ bool compare(Comparison c, std::uint64_t value, bool is_signed, const Literal& l
       return at >= 0;
     case Comparison::like:
     case Comparison::unlike:
+    case Comparison::has_bits:
       break;  // BoundExpression::bind() refuses them for numbers
   }
   return false;

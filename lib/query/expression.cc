@@ -111,6 +111,7 @@ class Tokens {
         {"<", TokenKind::comparison, Comparison::less},
         {">", TokenKind::comparison, Comparison::greater},
         {"~", TokenKind::comparison, Comparison::like},
+        {"&", TokenKind::comparison, Comparison::has_bits},
         {"!", TokenKind::no, {}},
         {"(", TokenKind::open, {}},
         {")", TokenKind::close, {}},

@@ -33,6 +33,7 @@ enum class Comparison : std::uint8_t {
   greater_equal,
   like,
   unlike,
+  has_bits,  // any of the literal's bits
 };
 
 struct Literal {

@@ -150,12 +150,19 @@ std::string task_line_of(std::uint32_t tgid, std::uint32_t tid) {
   return std::string(out.view());
 }
 
+void for_each_process(const TaskRules& rules,
+                      const std::function<void(std::uint32_t, std::uint32_t)>& visit) {
+  for_each_number("/proc", [&](std::uint32_t tgid) {
+    if (!belongs_to(fmt::format("/proc/{}", tgid), rules.owner)) return;
+    if (const std::optional<std::uint32_t> number = rules.number(tgid)) visit(tgid, *number);
+  });
+}
+
 std::string task_lines(const TaskRules& rules) {
   TextWriter out;
-  for_each_number("/proc", [&](std::uint32_t tgid) {
-    const std::string folder = fmt::format("/proc/{}", tgid);
-    if (!belongs_to(folder, rules.owner)) return;
-    for_each_number(folder + "/task", [&](std::uint32_t tid) { add_task(out, rules, tgid, tid); });
+  for_each_process(rules, [&](std::uint32_t tgid, std::uint32_t) {
+    for_each_number(fmt::format("/proc/{}/task", tgid),
+                    [&](std::uint32_t tid) { add_task(out, rules, tgid, tid); });
   });
   return std::string(out.view());
 }

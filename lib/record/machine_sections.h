@@ -26,6 +26,10 @@ struct TaskRules {
   std::optional<std::uint32_t> owner;  // only processes of this user
 };
 
+// Calls visit(tgid, number) for each process that is listed; number: the recording's.
+void for_each_process(const TaskRules& rules,
+                      const std::function<void(std::uint32_t, std::uint32_t)>& visit);
+
 // Returns the line of thread `tid` of process `tgid` in FKT_SEC_TASKS, under its own number, with
 // its newline; empty: there is no such thread.
 std::string task_line_of(std::uint32_t tgid, std::uint32_t tid);

@@ -14,19 +14,26 @@ namespace fkt {
 class EventDump {
  public:
   // codes: the text has a column with each event's code.
-  EventDump(const Analysis& analysis, const TimeFormat& time, bool codes = false)
+  // reader: names the functions of programs in stacks.
+  EventDump(const Analysis& analysis, const TimeFormat& time, bool codes = false,
+            FunctionReader reader = {})
       : analysis_(analysis),
         time_(time),
         subjects_(analysis),
+        code_(analysis, std::move(reader)),
         format_(analysis, time_),
         codes_(codes) {
     format_.tell(subjects_);
+    format_.tell(code_);
   }
   EventDump(const EventDump&) = delete;  // the members refer to each other
   EventDump& operator=(const EventDump&) = delete;
 
   // Takes each event of the recording, also those that are not written, before it is written.
-  void add(const Event& event, const Analysis::Found& place) { subjects_.add(event, place); }
+  void add(const Event& event, const Analysis::Found& place) {
+    subjects_.add(event, place);
+    code_.add(event, place);
+  }
 
   // Writes the column titles, two lines.
   void title(TextWriter& out) const;
@@ -53,6 +60,7 @@ class EventDump {
   const Analysis& analysis_;
   const TimeFormat time_;
   CallSubjects subjects_;
+  ProgramCode code_;
   EventFormat format_;
   const bool codes_;
 };

@@ -163,22 +163,37 @@ void EventFormat::value_and_name(TextWriter& out, const Field& field, std::uint6
   if (out.size() == before + 1) out.truncate(before);
 }
 
-void EventFormat::stack(TextWriter& out, const Field& field, const Event& event,
-                        Names names) const {
+template <class Visit>
+void EventFormat::for_each_frame(const Field& field, const Event& event, Visit visit) const {
+  const bool named = field.type == FieldType::ustack && code_ != nullptr;
+  const TaskIndex task = named ? tasks_.find(event.pid) : kNoTask;
   bool is_innermost = true;
   for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
-    if (!is_innermost) out.put(" < ");
-    put_name(out, frame_name(field, address, is_innermost, info_.symbols), names);
+    visit(named ? code_->frame(task, address, is_innermost)
+                : frame_name(field, address, is_innermost, info_.symbols));
     is_innermost = false;
   }
 }
 
-void EventFormat::json_stack(JsonWriter& json, const Field& field, const Event& event) const {
-  bool is_innermost = true;
-  json.array([&] {
+void EventFormat::stack(TextWriter& out, const Field& field, const Event& event,
+                        Names names) const {
+  std::string_view separator;
+  for_each_frame(field, event, [&](const std::string& frame) {
+    out.put(separator);
+    put_name(out, frame, names);
+    separator = " < ";
+  });
+}
+
+void EventFormat::json_stack(JsonWriter& json, const std::string& key, const Field& field,
+                             const Event& event) const {
+  json.key(key).array([&] {
+    for_each_frame(field, event, [&](const std::string& frame) { json.put(frame); });
+  });
+  if (field.type != FieldType::ustack) return;
+  json.key("addresses").array([&] {
     for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
-      json.put(frame_name(field, address, is_innermost, info_.symbols));
-      is_innermost = false;
+      json.put(hex(address));
     }
   });
 }
@@ -344,7 +359,7 @@ void EventFormat::json_arguments(JsonWriter& json, const Event& event) const {
   const auto put = [&](const Field& field, const std::string& key) {
     if (field.type == FieldType::str) return json.members(key, EventType::text(field, event));
     if (is_bytes(field.type)) return json.members(key, bytes_text(field, event));
-    if (is_stack(field)) return json_stack(json.key(key), field, event);
+    if (is_stack(field)) return json_stack(json, key, field, event);
     const std::optional<std::uint64_t> number = EventType::value(field, event);
     if (!number) return;
     TextWriter& out = json.key(key).value();

@@ -5,6 +5,7 @@
 
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/call_subjects.h"
+#include "lib/analyse/program_code.h"
 #include "lib/base/json_writer.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
@@ -24,6 +25,8 @@ class EventFormat {
   // Has text() and json_arguments() tell what system calls are about. subjects: outlives this
   // object, and has been given each event before it is written.
   void tell(const CallSubjects& subjects) { subjects_ = &subjects; }
+  // Has them name the functions of programs in stacks; likewise.
+  void tell(const ProgramCode& code) { code_ = &code; }
 
   // Writes "sys_openat", "irq 14 ide0" or "switch state=S, next=730 find"; for an exit also the
   // call's duration.
@@ -49,8 +52,12 @@ class EventFormat {
              Names names) const;
   void name_in(TextWriter& out, const Field& field, const Event& event, std::uint64_t number,
                Names names) const;
+  // Calls visit(name) for each frame of the stack, the innermost first.
+  template <class Visit>
+  void for_each_frame(const Field& field, const Event& event, Visit visit) const;
   void stack(TextWriter& out, const Field& field, const Event& event, Names names) const;
-  void json_stack(JsonWriter& json, const Field& field, const Event& event) const;
+  void json_stack(JsonWriter& json, const std::string& key, const Field& field,
+                  const Event& event) const;
   bool names_event(const EventType& type) const;
   std::vector<CallArgument> call_arguments_of(const EventType& type, const Event& event) const;
 
@@ -60,6 +67,7 @@ class EventFormat {
   const NumberNames& names_;
   const TimeFormat& time_;
   const CallSubjects* subjects_ = nullptr;
+  const ProgramCode* code_ = nullptr;
 };
 
 }  // namespace fkt

@@ -66,13 +66,14 @@ std::string lock_name(const LockRow& row, const Analysis& analysis) {
 }
 
 // "futex_wait_queue < __futex_wait"; "0x7f01 < 0x7f02"
-Cell stack_text(const LockWait& wait, const Analysis& analysis) {
+Cell stack_text(const LockWait& wait, const Analysis& analysis, const ProgramCode& code) {
   Field field;
-  field.type = wait.of_user ? FieldType::ustack : FieldType::stack;
+  field.type = FieldType::stack;
   std::string text;
   for (std::size_t i = 0; i < wait.stack.size(); i++) {
     if (i > 0) text += " < ";
-    text += frame_name(field, wait.stack[i], i == 0, analysis.info().symbols);
+    text += wait.of_user ? code.frame(wait.task, wait.stack[i], i == 0)
+                         : frame_name(field, wait.stack[i], i == 0, analysis.info().symbols);
   }
   return text.empty() ? Cell(kUnknown) : Cell(text);
 }
@@ -100,7 +101,8 @@ void add_times(TableOf<LockRow>& table) {
   ticks("Held max", "held_max", [](const LockRow& row) { return row.holds.max; });
 }
 
-TableOf<LockRow> locks_table(std::span<const LockRow> rows, const Analysis& analysis) {
+TableOf<LockRow> locks_table(std::span<const LockRow> rows, const Analysis& analysis,
+                             const ProgramCode& code) {
   TableOf<LockRow> table(rows);
   add_times(table);
   const auto name = [&](Column column, auto value) {
@@ -126,7 +128,7 @@ TableOf<LockRow> locks_table(std::span<const LockRow> rows, const Analysis& anal
   name({.title = "Woken by", .in = Column::kText},
        [&](const LockRow& row) { return tasks_text(row.wakers, analysis); });
   table.add({.key = "stack", .in = Column::kData},
-            [&](const LockRow& row) { return stack_text(row.longest, analysis); });
+            [&](const LockRow& row) { return stack_text(row.longest, analysis, code); });
   table.add({.key = "woken_by", .in = Column::kJson},
             [&](const LockRow& row) { return tasks_table(row.wakers, analysis); });
   table.add({.key = "held_by", .in = Column::kJson},
@@ -144,7 +146,7 @@ void LocksReport::text(TextWriter& out) const {
   const std::vector<LockRow> all = use.rows();
   const std::span rows = std::span(all).first(std::min(top, all.size()));
   if (!time.unit().empty()) out.put("Times in " + std::string(time.unit()) + '\n');
-  write_text(out, locks_table(rows, analysis), time);
+  write_text(out, locks_table(rows, analysis, code), time);
   if (rows.size() == all.size()) return;
   out.put("and ");
   out.number(all.size() - rows.size());
@@ -153,13 +155,14 @@ void LocksReport::text(TextWriter& out) const {
 
 void LocksReport::json(TextWriter& out) const {
   const std::vector<LockRow> all = use.rows();
-  write_json_lines(out, locks_table(std::span(all).first(std::min(top, all.size())), analysis),
-                   time);
+  write_json_lines(
+      out, locks_table(std::span(all).first(std::min(top, all.size())), analysis, code), time);
 }
 
 void LocksReport::csv(TextWriter& out) const {
   const std::vector<LockRow> all = use.rows();
-  write_csv(out, locks_table(std::span(all).first(std::min(top, all.size())), analysis), time);
+  write_csv(out, locks_table(std::span(all).first(std::min(top, all.size())), analysis, code),
+            time);
 }
 
 }  // namespace fkt

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/analyse/lock_use.h"
+#include "lib/analyse/program_code.h"
 #include "lib/base/text_writer.h"
 #include "lib/base/time_format.h"
 
@@ -11,6 +12,7 @@ namespace fkt {
 struct LocksReport {
   const LockUse& use;
   const Analysis& analysis;
+  const ProgramCode& code;  // of the whole recording
   const TimeFormat& time;
   std::size_t top;  // rows
 

@@ -17,26 +17,33 @@ std::string part(std::string_view name) {
   return text.take();
 }
 
-// ";FUNCTION;FUNCTION", the outermost one first.
-std::string functions(const Field& field, const Event& event, const Symbols& symbols) {
+}  // namespace
+
+// Returns ";FUNCTION;FUNCTION", the outermost one first.
+std::string StackCounts::functions(const Field& field, const Event& event, TaskIndex task) const {
   std::string text;
   bool is_innermost = true;
-  for (const std::uint64_t address : frames_of(field, event, symbols)) {
-    const Symbol* const function = function_of(field, address, is_innermost, symbols);
-    text.insert(0, ';' + (function == nullptr ? hex(address) : part(function->name)));
+  for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {
+    if (field.type == FieldType::ustack) {
+      text.insert(0, ';' + part(code_.function(task, address, is_innermost)));
+    } else {
+      const Symbol* const function = function_of(field, address, is_innermost, info_.symbols);
+      text.insert(0, ';' + (function == nullptr ? hex(address) : part(function->name)));
+    }
     is_innermost = false;
   }
   return text;
 }
 
-}  // namespace
-
-void StackCounts::add(const Event& event, std::string_view task) {
+void StackCounts::add(const Event& event, const Analysis::Found& place) {
+  code_.add(event, place);
+  if (!place.shown) return;
+  const std::string_view task = analysis_.tasks().name(place.task);
   const EventType* const type = info_.catalogue.find(event.id);
   if (type == nullptr) return;
   const auto field = std::ranges::find_if(type->fields, is_stack);
   if (field == type->fields.end()) return;
-  const std::string text = functions(*field, event, info_.symbols);
+  const std::string text = functions(*field, event, place.task);
   const auto pending = pending_.find(event.cpu);
   const bool is_user = field->type == FieldType::ustack;
   if (is_user && pending != pending_.end() && pending->second.pid == event.pid) {

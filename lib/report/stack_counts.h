@@ -8,19 +8,22 @@
 #include <string>
 #include <string_view>
 
+#include "lib/analyse/analysis.h"
+#include "lib/analyse/program_code.h"
 #include "lib/base/text_writer.h"
-#include "lib/format/metadata.h"
 
 namespace fkt {
 
 class StackCounts {
  public:
-  // info must outlive the object.
-  explicit StackCounts(const RecordingInfo& info) : info_(info) {}
+  // analysis: outlives this object. reader: as of ProgramCode.
+  explicit StackCounts(const Analysis& analysis, FunctionReader reader = {})
+      : analysis_(analysis), info_(analysis.info()), code_(analysis, std::move(reader)) {}
 
-  // Adds the event if it is a stack; others are ignored. A user stack belongs to the stack of the
-  // kernel before it, of its CPU and thread, or is one alone.
-  void add(const Event& event, std::string_view task);
+  // Adds the event, of which Analysis::add() returned `place`; stacks of events that are not shown
+  // do not count. A user stack belongs to the stack of the kernel before it, of its CPU and thread,
+  // or is one alone.
+  void add(const Event& event, const Analysis::Found& place);
   bool empty() const { return counts_.empty() && pending_.empty(); }
   // Writes a line for each stack, in their order as texts.
   void write(TextWriter& out);
@@ -31,9 +34,12 @@ class StackCounts {
     std::string task, functions;
   };
 
+  std::string functions(const Field& field, const Event& event, TaskIndex task) const;
   void finish(const Pending& pending, const std::string& user);
 
+  const Analysis& analysis_;
   const RecordingInfo& info_;
+  ProgramCode code_;
   std::map<std::uint32_t, Pending> pending_;  // by CPU
   std::map<std::string, std::uint64_t> counts_;
 };

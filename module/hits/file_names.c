@@ -28,7 +28,7 @@
 
 #define SEEN_BITS 10
 #define MOST_DEEP 4 /* names that are being written on a CPU: in a task, a softirq, an interrupt, an NMI */
-#define MOST_PARTS 4 /* of a path */
+#define MOST_PARTS 16 /* of a path */
 #define TEXT_BYTES 256 /* the longest name and a slash */
 #define AGAIN_SHIFT 33 /* a name is written again after 2^33 ticks */
 
@@ -174,14 +174,18 @@ static u64 of_file(const struct file *file)
 	return FETCH(dentry, file, struct file, f_path.dentry) ? 0 : of_dentry(dentry);
 }
 
+static u64 of_mapped(const struct vm_area_struct *vma)
+{
+	struct file *file;
+
+	return FETCH(file, vma, struct vm_area_struct, vm_file) || !file ? 0 : of_file(file);
+}
+
 static u64 of_fault(const struct vm_fault *fault)
 {
 	struct vm_area_struct *vma;
-	struct file *file;
 
-	if (FETCH(vma, fault, struct vm_fault, vma) || FETCH(file, vma, struct vm_area_struct, vm_file) || !file)
-		return 0;
-	return of_file(file);
+	return FETCH(vma, fault, struct vm_fault, vma) ? 0 : of_mapped(vma);
 }
 
 /*
@@ -254,6 +258,8 @@ u64 fkt_file_number(u64 pointer, u32 kind)
 		return of_bio(from);
 	case FKT_FILE_OF_REQUEST:
 		return of_request(from);
+	case FKT_FILE_OF_MAPPED:
+		return of_mapped(from);
 	}
 	return 0;
 }

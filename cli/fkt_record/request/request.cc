@@ -14,6 +14,7 @@
 #include "cli/fkt_record/boot/boot_recorder.h"
 #include "cli/fkt_record/instruments/instrument_kinds.h"
 #include "cli/fkt_record/instruments/instrument_setup.h"
+#include "cli/fkt_record/instruments/mapped_code.h"
 #include "cli/fkt_record/instruments/place_list.h"
 #include "cli/fkt_record/kft/kft_configuration.h"
 #include "cli/fkt_record/kft/kft_options.h"
@@ -274,6 +275,10 @@ Status read_instruments(const Options& options, Request& r) {
     return usage("-i: not with --clock mono: calls are timed by the TSC");
   }
   if (!r.instruments.empty()) r.mask |= 1ULL << FKT_L_INSTRUMENTS;
+  if (records_stacks(r.instruments, r.layers.files)) {
+    r.layers.files.push_back(FKT_TRY(mapped_code_list()));
+    r.mask |= 1ULL << FKT_L_INSTRUMENTS;
+  }
   return check_layers(r);
 }
 

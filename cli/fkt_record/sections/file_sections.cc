@@ -176,6 +176,7 @@ Result<Sections> sections_before(const Beginning& b) {
       .add(FKT_SEC_SYSCALLS, syscall_lines())
       .add(FKT_SEC_INTERRUPTS, interrupt_lines())
       .add(FKT_SEC_TASKS, b.tasks.lines());
+  if (b.maps) adder.add(FKT_SEC_MAPS, b.tasks.maps());
   // The clocks are read last, so that they are as close to the start as possible.
   const auto clocks = FKT_TRY(b.clocks());
   adder.add(FKT_SEC_CLOCKS, clocks_json(b.asked.clock, clocks));

@@ -44,6 +44,7 @@ struct Beginning {
   pid_t workload = 0;               // pid; 0: no workload
   bool stream = false;
   std::string names;  // lines for the catalogue: names of functions
+  bool maps = false;  // the file says which code processes have mapped
 };
 
 // Makes the sections machine, command, clocks, tasks, interrupts, symbols, catalogue and system

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "lib/record/machine_sections.h"
+#include "lib/record/mapped_files.h"
 
 namespace fkt::record {
 namespace {
@@ -34,8 +34,7 @@ std::uint32_t TaskList::number(pid_t tid) const {
   return numbers_ == Numbers::equal ? here : Device::number_of(device_, here);
 }
 
-std::string TaskList::lines() const {
-  if (numbers_ == Numbers::unknown) return "";
+TaskRules TaskList::rules() const {
   TaskRules rules;
   rules.number = [this](std::uint32_t tid) -> std::optional<std::uint32_t> {
     if (numbers_ == Numbers::equal) return tid;
@@ -43,7 +42,15 @@ std::string TaskList::lines() const {
     return number == 0 ? std::nullopt : std::optional(number);
   };
   if (own_only_) rules.owner = ::geteuid();
-  return task_lines(rules);
+  return rules;
+}
+
+std::string TaskList::lines() const {
+  return numbers_ == Numbers::unknown ? "" : task_lines(rules());
+}
+
+std::string TaskList::maps() const {
+  return numbers_ == Numbers::unknown ? "" : map_lines(rules());
 }
 
 std::string TaskList::remark() const {

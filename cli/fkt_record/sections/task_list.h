@@ -10,6 +10,7 @@
 #include <string>
 
 #include "lib/record/device.h"
+#include "lib/record/machine_sections.h"
 
 namespace fkt::record {
 
@@ -23,6 +24,8 @@ class TaskList {
 
   // Payload of FKT_SEC_TASKS with the tasks that exist now.
   std::string lines() const;
+  // Payload of FKT_SEC_MAPS with the code that processes have mapped now.
+  std::string maps() const;
   // Translates a tid of this pid namespace into the recording's number; 0 if it has none.
   std::uint32_t number(pid_t tid) const;
   // A warning if pids in the file differ from those here; empty if they do not.
@@ -33,6 +36,8 @@ class TaskList {
   enum class Numbers { equal, translated, unknown };
   TaskList(int device, Numbers numbers, bool own_only)
       : device_(device), numbers_(numbers), own_only_(own_only) {}
+
+  TaskRules rules() const;
 
   int device_;
   Numbers numbers_;

@@ -9,9 +9,7 @@
 
 #include <fmt/core.h>
 
-#include "lib/base/parse.h"
 #include "lib/base/read_file.h"
-#include "lib/base/text.h"
 #include "lib/instrument/function_name.h"
 #include "lib/instrument/user_file.h"
 
@@ -34,27 +32,6 @@ bool is_plainer(const std::string& one, const std::string& other) {
 }
 
 }  // namespace
-
-std::vector<Mapped> parse_maps(std::string_view text) {
-  std::vector<Mapped> files;
-  for_each_line(text, [&](std::string_view line, std::size_t) {
-    // "BEGIN-END rwxp OFFSET DEVICE INODE     PATH"
-    std::string_view rest = line;
-    const std::string_view begin = take_until(rest, '-'), end = take_until(rest, ' ');
-    const std::string_view rights = take_until(rest, ' '), offset = take_until(rest, ' ');
-    const std::string_view device = take_until(rest, ' '), inode = take_until(rest, ' ');
-    const std::size_t path = rest.find('/');
-    Mapped mapped;
-    const bool good = parse_number(begin, mapped.begin, 16) && parse_number(end, mapped.end, 16) &&
-                      parse_number(offset, mapped.offset, 16);
-    if (!good || rights.find('x') == rights.npos || path == rest.npos) return true;
-    mapped.path = rest.substr(path);
-    mapped.file = fmt::format("{} {} {}", device, inode, mapped.path);
-    files.push_back(std::move(mapped));
-    return true;
-  });
-  return files;
-}
 
 ProgramFunctions::ProgramFunctions(FunctionRules rules) {
   for (std::string& text : rules.inside) {
@@ -89,7 +66,7 @@ const Mapped* ProgramFunctions::find(pid_t tgid, const fkt_user_func& asked) {
 
 const ProgramFunctions::Names& ProgramFunctions::names_of(pid_t tgid, bool trusted,
                                                           const Mapped& mapped) {
-  const auto [place, is_new] = files_.try_emplace(mapped.file);
+  const auto [place, is_new] = files_.try_emplace(mapped.file());
   Names& names = place->second;
   if (!is_new) return names;
   // Opens the mapped file itself if the kernel allows that, because another file may be at its path
@@ -159,7 +136,7 @@ Result<ProgramFunctions::Number> ProgramFunctions::of(pid_t tgid, bool trusted,
     names = names_at(tgid, trusted, *mapped, place);
   }
   const auto [number, is_new] =
-      numbers_.try_emplace({mapped != nullptr ? mapped->file : std::string(), place});
+      numbers_.try_emplace({mapped != nullptr ? mapped->file() : std::string(), place});
   Known& known = number->second;
   if (!is_new) return Number{known.number, known.rules, {}};
   if (numbers_.size() > FKT_USER_FUNCS) {

@@ -15,17 +15,9 @@
 #include <fkt/user_ring.h>
 
 #include "lib/base/result.h"
+#include "lib/record/mapped_files.h"
 
 namespace fkt::record {
-
-// A file that a process has mapped, as /proc/PID/maps says it.
-struct Mapped {
-  std::uint64_t begin = 0, end = 0, offset = 0;
-  std::string file;  // device, inode and path; identifies the file in every process
-  std::string path;
-};
-// Parses the lines of /proc/PID/maps, without mappings that are not of a file or not executable.
-std::vector<Mapped> parse_maps(std::string_view text);
 
 // Which calls of functions are recorded (-F, -N, -t).
 struct FunctionRules {

@@ -157,7 +157,8 @@ TEST_CASE("locks: a futex is one of its process; who wakes a mutex's waiter has 
   CHECK(row.holds.sum == 160);
   const TimeFormat time(TimeUnit::ns, 1e9);
   TextWriter text, json;
-  const LocksReport report{found.use, found.analysis, time, 10};
+  const ProgramCode code(found.analysis);
+  const LocksReport report{found.use, found.analysis, code, time, 10};
   report.text(text);
   CHECK(text.view().find("futex mutex 0x7000") != text.view().npos);
   report.json(json);

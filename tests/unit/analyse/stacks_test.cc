@@ -57,10 +57,12 @@ std::size_t shown(const std::string& where) {
 }
 
 std::string counts(RecordingBuilder& b) {
+  b.section(FKT_SEC_TASKS, "1\t1\t0\tinit\n42\t42\t1\ta b;c\n43\t43\t1\tx\n");
   const Result<Recording> trace = Recording::from_bytes(b.finish());
   REQUIRE(trace);
-  StackCounts stacks(trace->info());
-  for (const Event& event : trace->events({})) stacks.add(event, event.pid == 42 ? "a b;c" : "x");
+  Analysis analysis(trace->info(), {});
+  StackCounts stacks(analysis);
+  for (const Event& event : trace->events({})) stacks.add(event, analysis.add(event));
   TextWriter out;
   stacks.write(out);
   return std::string(out.view());

@@ -63,7 +63,7 @@ TEST_CASE("of /proc/PID/maps the code of files is read") {
   CHECK(files[0].offset == 0x1000);
   CHECK(files[0].path == "/bin/a b");
   CHECK(files[1].path == "/lib/b.so (deleted)");
-  CHECK(files[0].file != files[1].file);
+  CHECK(files[0].file() != files[1].file());
 }
 
 TEST_CASE("a function has one number, its name, and the rules that it matches") {

@@ -299,6 +299,19 @@ TEST_CASE("conditions on arguments are decided at the entry") {
   CHECK(kept_if("file.table[1] < count", call) == "kept");  // -2 is less, as people count
 }
 
+TEST_CASE("bits of arguments are tested at the entry") {
+  Files files;
+  const Call call = files.read(0x14, 1);
+  CHECK(kept_if("count & 4", call) == "kept");
+  CHECK(kept_if("count & 0x18", call) == "kept");
+  CHECK(kept_if("count & 3", call) == "dropped at entry");
+  CHECK(kept_if("!(count & 3) && count & 16", call) == "kept");
+  CHECK(kept_if("!(count & 4)", call) == "dropped at entry");
+  CHECK(call_refusal("call:vfs_read if count & 0") ==
+        "column 26: & takes a number that is not 0, and no time: as flags & 0x6");
+  CHECK(call_refusal("call:vfs_read if duration & 3us").find("no time") != std::string::npos);
+}
+
 TEST_CASE("conditions on result and duration are decided at the return") {
   Files files;
   CHECK(kept_if("ret == -EFAULT", files.read(1, -14)) == "kept");

@@ -106,6 +106,7 @@ TEST_CASE("--where selects what an evaluation of the dump selects") {
   const auto took = [](const json& e) { return e.value("took", std::int64_t{-1}); };
   const std::vector<Case> cases = {
       {"cpu == 1", false, [](const json& e, const json&) { return e["cpu"] == 1; }},
+      {"cpu & 1", false, [](const json& e, const json&) { return e["cpu"] == 1; }},
       {"cpu != 1 && pid != 0", false,
        [](const json& e, const json&) { return e["cpu"] != 1 && e["pid"] != 0; }},
       {"name ~ \"sys_*\"", false,

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls umask(2) from functions with frame pointers, and prints the addresses that its user stack must have, the
- * innermost one first: behind the system call, then those that the functions return to. With the word "places": calls
- * functions whose hits are recorded, and prints for each kind of place its name and the addresses of its stack.
+ * innermost one first: behind the system call, then those that the functions return to. Words before that, one after the
+ * other: "wait" for a byte of the standard input, "fork" and go on in the child, "exec" this program with the words behind it (found in PATH).
+ * With the word "places": calls functions whose hits are recorded, and prints for each kind of place its name and the
+ * addresses of its stack.
  */
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void *addresses[3];
 static int at;
@@ -106,6 +110,18 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "places")) {
 		places();
 		return 0;
+	}
+	for (i = 1; i < argc; i++) {
+		char byte;
+
+		if (!strcmp(argv[i], "wait") && read(0, &byte, 1) != 1)
+			return 1;
+		if (!strcmp(argv[i], "fork") && fork())
+			return wait(NULL) < 0;
+		if (!strcmp(argv[i], "exec")) {
+			execvp("user_stack", argv + i);
+			return 1;
+		}
 	}
 	middle(0123);
 	for (i = 0; i < at; i++)
