@@ -6,10 +6,11 @@
 namespace fkt::record {
 namespace {
 
-// The kernel calls it for all mappings, those of execve(2) and mprotect(2), too. 4: VM_EXEC.
+// The kernel calls it for all mappings, those of execve(2) and mprotect(2), too. 4: VM_EXEC. The
+// path's device is that of the path's inode: of a file in an overlay, f_inode may be another one.
 constexpr const char* kList =
     "? fn:perf_event_mmap:entry(begin=vma.vm_start:x, end=vma.vm_end:x, page=vma.vm_pgoff, "
-    "dev=vma.vm_file.f_inode.i_sb.s_dev:dev, ino=vma:inode) "
+    "dev=vma.vm_file.f_path.dentry.d_inode.i_sb.s_dev:dev, ino=vma:inode) "
     "if vma.vm_file != 0 && vma.vm_flags & 4\n";
 
 bool is_stack(const Instrument& instrument) {
