@@ -3,12 +3,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/base/options.h"
 #include "cli/base/selection_options.h"
 #include "cli/base/terminal.h"
 #include "cli/base/text_file.h"
 #include "lib/analyse/slow_call.h"
+#include "lib/base/suggest.h"
 #include "lib/format/clocks.h"
+#include "lib/query/bound_expression.h"
 #include "lib/report/buffer_table.h"
 #include "lib/report/page_table.h"
 #include "lib/report/slowest_report.h"
@@ -19,15 +23,18 @@ namespace {
 
 constexpr std::size_t kWhyLines = 22;  // of a screen of 24
 
-Error none_seen(const std::string& option, const std::string& name) {
-  return {ErrorCode::absent, option + ": no span \"" + name + "\" was seen from entry to exit"};
+Error none_seen(const std::string& option, const std::string& name, const Recording& recording) {
+  const std::vector<std::string> names = event_names(recording.info());
+  const bool is_known = std::ranges::find(names, name) != names.end();
+  return {ErrorCode::absent, option + ": no span \"" + name + "\" was seen from entry to exit" +
+                                 (is_known ? "" : did_you_mean(name, names))};
 }
 
 Result<Prepared> prepare_slowest(const Options& options, const Recording& recording,
                                  PrintRequest& request, const Reading& reading) {
   const SlowestRequest& asked = *request.slowest;
   const auto spans = slowest(recording, request.selection, asked.name, asked.most, reading);
-  if (spans.empty()) return none_seen("--slowest", asked.name);
+  if (spans.empty()) return none_seen("--slowest", asked.name, recording);
   const TimeFormat time(request.unit, recording.info().clocks.ticks_per_second());
   TextWriter out;
   const SlowestTable table{spans, asked.name, recording_start(recording.info()), time};
@@ -51,7 +58,7 @@ Result<Prepared> prepare_why(const Recording& recording, const PrintRequest& req
                              const Reading& reading) {
   const SlowestRequest& asked = *request.why;
   const auto spans = slowest(recording, request.selection, asked.name, asked.most, reading);
-  if (spans.empty()) return none_seen("--why", asked.name);
+  if (spans.empty()) return none_seen("--why", asked.name, recording);
   const TimeFormat time(request.unit, recording.info().clocks.ticks_per_second());
   const Terminal screen = terminal(STDOUT_FILENO);
   TextWriter out;

@@ -59,21 +59,6 @@ void add_key_names(const RecordingInfo& info, const EventType& type,
   for (const Symbol& symbol : info.symbols.all()) names.emplace_back(symbol.name);
 }
 
-// Returns the event names of this recording that are known without reading its events.
-std::vector<std::string> event_names(const RecordingInfo& info) {
-  std::vector<std::string> names;
-  for (const EventType& type : info.catalogue.events()) {
-    if (!type.fields.empty() && is_syscall_number(type.fields[0].type)) continue;
-    names.push_back(type.name);
-  }
-  for (const EventType& type : info.catalogue.events()) {
-    if (type.role != Role::end) add_key_names(info, type, names);
-  }
-  for (const auto& [number, name] : info.syscalls) names.push_back("sys_" + name);
-  for (const auto& [number, name] : info.syscalls32) names.push_back("sys32_" + name);
-  return names;
-}
-
 // Returns whether an event may have this name: one in `names`, or "sys_512", "sys_-1", "irq 14
 // ide0".
 bool may_be_name(std::string_view text, const std::vector<std::string>& names) {
@@ -97,6 +82,20 @@ bool is_number_pattern(std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<std::string> event_names(const RecordingInfo& info) {
+  std::vector<std::string> names;
+  for (const EventType& type : info.catalogue.events()) {
+    if (!type.fields.empty() && is_syscall_number(type.fields[0].type)) continue;
+    names.push_back(type.name);
+  }
+  for (const EventType& type : info.catalogue.events()) {
+    if (type.role != Role::end) add_key_names(info, type, names);
+  }
+  for (const auto& [number, name] : info.syscalls) names.push_back("sys_" + name);
+  for (const auto& [number, name] : info.syscalls32) names.push_back("sys32_" + name);
+  return names;
+}
 
 // Makes one node of a BoundExpression from each node of the expression.
 class Binder {

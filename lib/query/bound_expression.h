@@ -101,4 +101,7 @@ class BoundExpression {
   bool whole_spans_ = false, names_spans_ = false;
 };
 
+// Returns the names of this recording's events that are known without reading the events.
+std::vector<std::string> event_names(const RecordingInfo& info);
+
 }  // namespace fkt
