@@ -107,8 +107,8 @@ struct HitTest {
   Kind kind = Kind::range;
   HitValue left;
   std::optional<HitValue> right;  // of values
-  ValueRange range;  // bits: `first` has them
-  std::string text;  // a pattern
+  ValueRange range;               // bits: `first` has them
+  std::string text;               // a pattern
   Comparison comparison = Comparison::equal;
 };
 

@@ -10,7 +10,8 @@
 
 namespace fkt {
 
-// Kinds of operators: the negations != and !~; the patterns ~ and !~; those for numbers alone: <, <=,
+// Kinds of operators: the negations != and !~; the patterns ~ and !~; those for numbers alone: <,
+// <=,
 // >, >= and &.
 inline bool negates(Comparison c) {
   return c == Comparison::unequal || c == Comparison::unlike;

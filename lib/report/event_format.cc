@@ -187,9 +187,8 @@ void EventFormat::stack(TextWriter& out, const Field& field, const Event& event,
 
 void EventFormat::json_stack(JsonWriter& json, const std::string& key, const Field& field,
                              const Event& event) const {
-  json.key(key).array([&] {
-    for_each_frame(field, event, [&](const std::string& frame) { json.put(frame); });
-  });
+  json.key(key).array(
+      [&] { for_each_frame(field, event, [&](const std::string& frame) { json.put(frame); }); });
   if (field.type != FieldType::ustack) return;
   json.key("addresses").array([&] {
     for (const std::uint64_t address : frames_of(field, event, info_.symbols)) {

@@ -357,8 +357,8 @@ UNSEEN bool interrupted_at(long first, long second) {
   return step[0] >= first && step[1] >= second;
 }
 
-// stride: of the instructions of the handler that is interrupted; 0: none is. every: how many instructions of the call from one
-// interrupted place to the next.
+// stride: of the instructions of the handler that is interrupted; 0: none is. every: how many
+// instructions of the call from one interrupted place to the next.
 UNSEEN void steps(long stride, long every, bool jumps) {
   struct sigaction action {};
   action.sa_handler = on_step;
@@ -397,7 +397,8 @@ UNSEEN int main(int argc, char** argv) {
   if (how == "forks") forks();
   if (how == "signals") signals(100, 0.3);
   if (how == "begins") signals(20, 0.005);
-  if (how == "steps") steps(argc > 2 ? std::atol(argv[2]) : 0, argc > 3 ? std::atol(argv[3]) : 1, false);
+  if (how == "steps")
+    steps(argc > 2 ? std::atol(argv[2]) : 0, argc > 3 ? std::atol(argv[3]) : 1, false);
   if (how == "leaps") steps(0, 1, true);
   if (how == "exceptions") {
     for (int i = 0; i < 200; i++) catches(i % 7);
