@@ -170,8 +170,9 @@ enum fkt_section {
 	 */
 	FKT_SEC_ENDED = 14,
 	/*
-	 * Where stacks of programs are recorded. Lines: tgid, begin, end, offset in the file (hexadecimal), device (major
-	 * << 20 | minor), inode, path: the code that processes had mapped when the recording began. Paths as names of tasks
+	 * Where stacks of programs are recorded. Lines: tgid, begin, end, offset in the file (hexadecimal), device
+	 * (major << 20 | minor), inode, path: the code that processes had mapped when the recording began. Paths are
+	 * written as names of tasks
 	 */
 	FKT_SEC_MAPS = 15,
 	/*
