@@ -187,9 +187,14 @@ Result<Sections> KernelRecorder::make_sections(const std::optional<User>& user, 
     FKT_TRY(user_events_->write_head(asked, task_list_, user, workload));
   }
   const auto status = FKT_TRY(device_.status());
+  const bool has_stacks = records_stacks(request_.instruments, request_.layers.files);
+  if (has_stacks && !can_record_mapped_code()) {
+    cli::warn(
+        "without the module fkt_calls, functions of programs that begin from now on have no "
+        "names in stacks (modprobe fkt_calls)");
+  }
   // With --only, what COMMAND's processes map is recorded.
-  const bool has_maps = records_stacks(request_.instruments, request_.layers.files) &&
-                        request_.filter != FKT_FILTER_JOIN;
+  const bool has_maps = has_stacks && request_.filter != FKT_FILTER_JOIN;
   return sections_before({asked, status, [this] { return device_.clocks(request_.clock); },
                           task_list_, symbols, user, workload, output_.is_stream(),
                           instruments_.head_lines() + lines_of_devices(), has_maps});

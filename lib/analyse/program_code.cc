@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "lib/analyse/program_code.h"
 
-#include <algorithm>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -45,23 +45,30 @@ ProgramCode::Process& ProgramCode::change_process(TaskIndex task) {
   return place->second;
 }
 
-// What was mapped there before is no more.
+// What was mapped there before is no more. Changed in place, because a file may tell of very many.
 void ProgramCode::map(Process& process, const Map& added) const {
-  Maps maps;
-  for (const Map& old : process.maps ? *process.maps : Maps()) {
-    if (old.end <= added.begin || old.begin >= added.end) {
-      maps.push_back(old);
-      continue;
+  if (!process.maps) process.maps = std::make_shared<Maps>();
+  if (process.maps.use_count() > 1) process.maps = std::make_shared<Maps>(*process.maps);
+  Maps& maps = *process.maps;
+  auto at = maps.lower_bound(added.begin);
+  if (at != maps.begin() && std::prev(at)->second.end > added.begin) --at;
+  while (at != maps.end() && at->first < added.end) {
+    const Map old = at->second;
+    at = maps.erase(at);
+    if (old.begin < added.begin) {
+      Map before = old;
+      before.end = added.begin;
+      maps.emplace(before.begin, before);
     }
-    Map before = old, behind = old;
-    before.end = added.begin;
-    behind.begin = added.end;
-    behind.offset += added.end - old.begin;
-    if (old.begin < added.begin) maps.push_back(before);
-    if (old.end > added.end) maps.push_back(behind);
+    if (old.end > added.end) {
+      Map behind = old;
+      behind.begin = added.end;
+      behind.offset += added.end - old.begin;
+      maps.emplace(behind.begin, behind);
+      break;
+    }
   }
-  maps.insert(std::ranges::upper_bound(maps, added.begin, {}, &Map::begin), added);
-  process.maps = std::make_shared<const Maps>(std::move(maps));
+  maps.emplace(added.begin, added);
 }
 
 void ProgramCode::add(const Event& event, const Analysis::Found& place) {
@@ -97,10 +104,9 @@ void ProgramCode::add(const Event& event, const Analysis::Found& place) {
   }
   // The program's own code is mapped after execve(2) has renamed the task, before this event.
   if (!process.maps) return;
-  Maps maps;
-  std::ranges::copy_if(*process.maps, std::back_inserter(maps),
-                       [&](const Map& map) { return map.since >= process.renamed; });
-  process.maps = std::make_shared<const Maps>(std::move(maps));
+  auto kept = std::make_shared<Maps>(*process.maps);
+  std::erase_if(*kept, [&](const auto& one) { return one.second.since < process.renamed; });
+  process.maps = std::move(kept);
 }
 
 void ProgramCode::add_map(const Event& event, const EventType& type, TaskIndex task) {
@@ -124,10 +130,10 @@ std::optional<ProgramCode::Place> ProgramCode::find(TaskIndex task, std::uint64_
   const Maps& maps = *process->maps;
   // A function that ends with a call which does not return has its caller's address behind it.
   const std::uint64_t in = is_innermost || address == 0 ? address : address - 1;
-  const auto next = std::ranges::upper_bound(maps, in, {}, &Map::begin);
-  if (next == maps.begin() || in >= std::prev(next)->end) return std::nullopt;
+  const auto next = maps.upper_bound(in);
+  if (next == maps.begin() || in >= std::prev(next)->second.end) return std::nullopt;
   Place place;
-  place.map = &*std::prev(next);
+  place.map = &std::prev(next)->second;
   place.offset = in - place.map->begin + place.map->offset;
   const std::uint64_t until = analysis_.info().clocks.real_ns(analysis_.end());
   place.function = symbols_.at(place.map->file, place.offset, until);

@@ -16,7 +16,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "lib/analyse/analysis.h"
 #include "lib/analyse/program_symbols.h"
@@ -34,7 +33,7 @@ class ProgramCode {
   // Returns "lookup+0x1c [app]", or "app+0x11c0" where the function is not known; "0x7f12": no file
   // was mapped there. is_innermost: the address is not one that a call returns to.
   std::string frame(TaskIndex task, std::uint64_t address, bool is_innermost) const;
-  // Returns the same without the place in the function: "lookup", or "app+0x11c0".
+  // Returns the name of the function alone: "lookup"; where it is not known, frame().
   std::string function(TaskIndex task, std::uint64_t address, bool is_innermost) const;
 
  private:
@@ -43,10 +42,10 @@ class ProgramCode {
     std::uint64_t since = 0;                       // ticks
     CodeFile file;
   };
-  using Maps = std::vector<Map>;  // ascending, without overlaps
+  using Maps = std::map<std::uint64_t, Map>;  // by begin, without overlaps
   struct Process {
-    std::shared_ptr<const Maps> maps;  // a child has its parent's until one of them changes
-    std::uint64_t renamed = 0;         // ticks; execve(2) renames before it maps the program
+    std::shared_ptr<Maps> maps;  // a child has its parent's until one of them changes
+    std::uint64_t renamed = 0;   // ticks; execve(2) renames before it maps the program
   };
   struct Place {
     const Map* map = nullptr;

@@ -2,6 +2,8 @@
 #include "cli/fkt_record/instruments/mapped_code.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 namespace fkt::record {
 namespace {
@@ -24,6 +26,11 @@ bool records_stacks(std::span<const Instrument> instruments, std::span<const Lay
          std::ranges::any_of(layers, [](const LayerFile& file) {
            return std::ranges::any_of(file.lines, is_stack, &LayerLine::instrument);
          });
+}
+
+bool can_record_mapped_code() {
+  std::error_code error;
+  return std::filesystem::exists("/sys/module/fkt_calls", error);
 }
 
 Result<LayerFile> mapped_code_list() {

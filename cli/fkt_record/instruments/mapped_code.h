@@ -11,6 +11,9 @@ namespace fkt::record {
 // Returns whether stacks are recorded: by an instrument, or by one of the layers' lists.
 bool records_stacks(std::span<const Instrument> instruments, std::span<const LayerFile> layers);
 
+// Returns whether the module that mapped_code_list() needs is loaded.
+bool can_record_mapped_code();
+
 // Returns the list of instruments whose hits tell it: events function_entry of perf_event_mmap.
 Result<LayerFile> mapped_code_list();
 

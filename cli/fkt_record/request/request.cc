@@ -275,7 +275,7 @@ Status read_instruments(const Options& options, Request& r) {
     return usage("-i: not with --clock mono: calls are timed by the TSC");
   }
   if (!r.instruments.empty()) r.mask |= 1ULL << FKT_L_INSTRUMENTS;
-  if (records_stacks(r.instruments, r.layers.files)) {
+  if (records_stacks(r.instruments, r.layers.files) && can_record_mapped_code()) {
     r.layers.files.push_back(FKT_TRY(mapped_code_list()));
     r.mask |= 1ULL << FKT_L_INSTRUMENTS;
   }

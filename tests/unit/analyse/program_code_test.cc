@@ -113,6 +113,15 @@ TEST_CASE("code that is mapped, inherited, covered and given up by execve") {
   CodeRecording copy = r;
   CHECK(frame(copy, 77, kHere) == "fkt_test_of_code [" + kFile + "]");
 
+  // Very many are read in no time that matters.
+  CodeRecording many;
+  std::string lines;
+  for (std::uint64_t i = 1; i <= 200'000; i++)
+    lines += fmt::format("42\t{:x}\t{:x}\t0\t1\t{}\t/a\n", i << 12, (i + 1) << 12, i);
+  many.section(FKT_SEC_MAPS, lines);
+  many.event(0, T + 1, FKT_E_MARK);
+  CHECK(frame(many, 42, (77 << 12) + 5) == "a+0x5");
+
   // Something else covers a part of it in the parent, not in the child.
   other.begin = kHere & ~0xfffULL;
   other.end = other.begin + 4096;
